@@ -2,7 +2,7 @@
 
     KwokctlError            exit 1   the one type the command line catches
     ├── UsageError          exit 2   invalid arguments, options or settings
-    │   └── NotServedError  exit 2   an option of the original that is not supported yet
+    │   └── NotServedError  exit 2   an option of the original that is not supported
     ├── ConfigError                  a document or a saved file does not say what it must
     ├── ExpressionError              a template or a query cannot be compiled or run
     ├── UnavailableError             something that is needed is not on this machine
@@ -50,7 +50,7 @@ class UsageError(KwokctlError):
 
 
 class NotServedError(UsageError):
-    """An option of the original that is not supported yet: refused, never ignored."""
+    """An option of the original that is not supported: refused, never ignored."""
 
     id: ClassVar[str] = "not-served"
 

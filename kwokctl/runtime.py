@@ -1,10 +1,11 @@
 """The ports that runtimes implement: only what differs from one runtime to another."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Protocol, runtime_checkable
 
 from kwokctl.images import Images, NodeImages
+from kwokctl.json_value import Json
 from kwokctl.model import ClusterName, ComponentName, NodeAddress, Plan, State
 from kwokctl.script.steps import Action, Call
 
@@ -131,6 +132,15 @@ class BringsKubernetes(Protocol):
 
     async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
         """Return the components whose ports are in use for them, whether or not they run."""
+        ...
+
+
+@runtime_checkable
+class RegistersNodes(Protocol):
+    """A runtime whose real nodes are registered once, when they are made: other data do not have them."""
+
+    def registered(self, cluster: ClusterName) -> Sequence[Mapping[str, Json]]:
+        """Return the objects of the nodes as they were registered; none before the nodes were made."""
         ...
 
 

@@ -23,7 +23,7 @@ def published(name: str, version: str, prefix: str = "") -> str:
     """Return the reference of a program's image: `registry.k8s.io/etcd:3.6.16-0`.
 
     `prefix` takes the place of the project's registry. Raises ArtifactError for a program that we
-    do not know, UsageError for what is no version.
+    do not know, UsageError for an invalid version.
     """
     group = named(name).group
     tag = group.canonical(version).replace("+", "_")

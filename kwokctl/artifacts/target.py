@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 
 from kwokctl.errors import UnavailableError
-from kwokctl.host.platforms import WAY, machine_name
+from kwokctl.host.platforms import machine_name, platform_name, way
 
 _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -26,7 +26,7 @@ def here() -> Platform:
     machine = machine_name()
     if not sys.platform.startswith("linux") or machine not in _ARCHITECTURES:
         raise UnavailableError(
-            f"there are no Kubernetes programs for {sys.platform} on {machine}",
-            hint=WAY,
+            f"there are no Kubernetes programs for {platform_name()} on {machine or 'this processor'}",
+            hint=way(),
         )
     return Platform("linux", _ARCHITECTURES[machine])

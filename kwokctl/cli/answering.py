@@ -73,7 +73,7 @@ class _Place:
 
     @property
     def argument(self) -> Any:
-        """The argument that comes next; None if there is none."""
+        """The argument that comes next; None at the end."""
         arguments = [p for p in self.command.params if p.param_type_name == "argument"]
         if arguments[self.plain :]:
             return arguments[self.plain]

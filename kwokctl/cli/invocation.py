@@ -82,6 +82,16 @@ class Invocation:
         found = load_documents(self.config, default=default, progress=self.progress)
         return tuple(latest_of_each(found))
 
+    @property
+    def acts_as_original(self) -> bool:
+        """Return whether a variable or a document wants what the original does, for every command."""
+        import os
+
+        from kwokctl.config.original import compat
+
+        asked = os.environ.get(compat.VARIABLE)
+        return asked == compat.KWOKCTL if asked else compat.is_in(self.quietly().documents())
+
     def overlaid(
         self, *, name: str | None, config: list[str] | None, dry_run: bool, level: str | None
     ) -> "Invocation":

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from kwokctl.cli import main as kwokctl
 from kwokctl.cli.verbs.direct_etcd.login import DEFAULT_ENDPOINT
 
+_NAMED = frozenset({"--endpoints", "--name", "-h", "--help"})
+
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command with this process's words."""
@@ -14,6 +16,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def with_endpoint(words: Sequence[str]) -> list[str]:
-    """Name etcd's usual address if the words name none."""
-    is_named = any(word.partition("=")[0] in ("--endpoints", "-h", "--help") for word in words)
+    """Name etcd's usual address if the words name neither an address nor a cluster."""
+    is_named = any(word.partition("=")[0] in _NAMED for word in words)
     return [*words] if is_named or not words else [f"--endpoints={DEFAULT_ENDPOINT}", *words]

@@ -47,7 +47,7 @@ def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
             return 0
         from kwokctl.cli.app import invoke
 
-        return invoke(words, _console(), runner)
+        return invoke(words, _console(as_log=_logs_as_original(words)), runner)
     except KeyboardInterrupt as e:
         return 128 + (e.args[0] if e.args else _BY_INTERRUPT)
     except Exception as e:
@@ -57,7 +57,6 @@ def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
 def _failed(error: Exception, words: Sequence[str]) -> int:
     """Say what went wrong, and return the exit code; raise what is a bug."""
     from kwokctl.cli.output import failures, results
-    from kwokctl.config.original import compat
 
     if isinstance(error, BrokenPipeError) and results.reader_is_gone():
         return _READER_GONE
@@ -66,13 +65,32 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
     errors = list(failures.expected(error))
     if not errors:
         raise error
-    failures.report(errors, _console(), as_json=failures.wants_json(words))
-    if compat.is_asked_for(words, os.environ):
+    as_json = failures.wants_json(words)
+    console = _console(as_log=not as_json and _logs_as_original(words))
+    failures.report(errors, console, as_json=as_json)
+    code = max(each.exit_code for each in errors)
+    if code != 1 and _acts_as_original(words):
         return 1  # the original has no other code for an error
-    return max(each.exit_code for each in errors)
+    return code
 
 
-def _console() -> "Console":
+def _acts_as_original(words: Sequence[str]) -> bool:
+    """Return whether the words, a variable or a document want the exit codes of the original."""
+    from kwokctl.config.original import compat
+
+    return compat.is_asked_for(words, os.environ) or compat.is_written(words, os.environ)
+
+
+def _console(*, as_log: bool) -> "Console":
     from kwokctl.cli.output.console import choose
 
-    return choose(sys.stderr, os.environ)
+    return choose(sys.stderr, os.environ, as_log=as_log)
+
+
+def _logs_as_original(words: Sequence[str]) -> bool:
+    """Return whether the log is to be the original's; what says so is looked at only where it is given."""
+    if "KWOK_COMPAT" not in os.environ and not any(each.startswith("--compat") for each in words):
+        return False
+    from kwokctl.config.original import compat
+
+    return compat.is_asked_for(words, os.environ)

@@ -5,10 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypedDict, TypeVar, Unpack
+from typing import Self, TypeVar, Unpack
 
 from kwokctl.clusters.delete import delete_cluster
 from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
+from kwokctl.clusters.forking.target import ForkPlace
 from kwokctl.clusters.launching.launch import Patience
 from kwokctl.clusters.objects.conditions import Condition
 from kwokctl.clusters.objects.manifests import Manifest, objects_of
@@ -28,6 +29,7 @@ from kwokctl.errors import KwokctlError
 from kwokctl.host.paths import ClusterPaths, WorkDir, cache_dir, default_workdir
 from kwokctl.json_value import Json
 from kwokctl.library.creation import CreationRequest, create
+from kwokctl.library.keywords import ForkWords, SetWords, WhichWords
 from kwokctl.library.logs import log_lines
 from kwokctl.library.loop import loop_thread
 from kwokctl.library.objects import ClusterObjects
@@ -39,27 +41,6 @@ Paused = Callable[[], AbstractContextManager[object]]
 """Makes what keeps a program away from a cluster while it is rewound."""
 _WAIT = 120.0
 _REST_WITHIN = 60.0
-
-
-class SetWords(TypedDict, total=False):
-    """What else there is to say of a set of objects, as `kwokctl scale` has it."""
-
-    name: str
-    namespace: str
-    params: tuple[str, ...]
-    serial_length: int
-    on_nodes: str
-    grace_seconds: int
-
-
-class WhichWords(TypedDict, total=False):
-    """Which objects are waited for."""
-
-    namespace: str | None
-    """`default` unless given; None for all."""
-    selector: str
-    count: int
-    """How many there are to be; at least one unless given."""
 
 
 class Cluster:
@@ -231,20 +212,23 @@ class Cluster:
         """Return the objects that a rewind would put back or delete."""
         return self._run(foreseen(self._home, self._name, name)).objects
 
-    def fork(self, name: str, *, new_pki: bool = False, wait: float | None = _WAIT) -> "Cluster":
+    def fork(self, name: str, **more: Unpack[ForkWords]) -> "Cluster":
         """Create a cluster that begins with what this one holds."""
-        return self.forks([name], new_pki=new_pki, wait=wait)[0]
+        return self.forks([name], **more)[0]
 
-    def forks(
-        self, names: Sequence[str], *, new_pki: bool = False, wait: float | None = _WAIT
-    ) -> "list[Cluster]":
-        """Create several at once, from one snapshot."""
+    def forks(self, names: Sequence[str], **more: Unpack[ForkWords]) -> "list[Cluster]":
+        """Create several at once, from one snapshot.
+
+        Raises CapacityError, before anything is made, if this machine has not the memory for them.
+        """
         request = ForkRequest(
             source=self._name,
             names=tuple(cluster_name(each) for each in names),
             kubeconfig=None,
-            has_own_authorities=new_pki,
-            patience=Patience(None, wait),
+            has_own_authorities=more.get("new_pki", False),
+            place=ForkPlace(runtime=more.get("runtime", "")),
+            ignores_memory=more.get("ignore_memory", False),
+            patience=Patience(None, more.get("wait", _WAIT)),
         )
         made = self._run(fork_cluster(self._home, request))
         return [Cluster(self._home, each.name, is_own=True) for each in made]

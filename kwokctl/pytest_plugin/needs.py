@@ -52,7 +52,7 @@ def needs_of(words: Mapping[str, object], folder: Path, place: str) -> Needs:
     """
     known = [each.name for each in fields(Needs)]
     if unknown := [word for word in words if word not in known]:
-        raise UsageError(f"{place}: '{unknown[0]}' is none of {', '.join(known)}")
+        raise UsageError(f"{place}: '{unknown[0]}' is not one of {', '.join(known)}")
     values = {
         word: _number(value, word, place) if word in _NUMBERS else _paths(value, folder, place)
         for word, value in words.items()

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from kwokctl.library.cluster import Cluster
 
 _PREFIX = "pytest-"
-_FORKABLE = (None, "", "auto", "binary")
-"""Runtimes of which clusters can be forked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,7 @@ def _got(
         return clusters.open(source).fork(plan.own)
     if plan.used:
         return clusters.open(plan.used)
-    if plan.worker and plan.options.get("runtime") in _FORKABLE:
+    if plan.worker:
         base = _base(plan, shared, setup, clusters)
         return base.fork(plan.own)
     return _made(plan.own, plan, setup, clusters)

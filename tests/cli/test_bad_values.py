@@ -34,6 +34,8 @@ _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
     ("etcd", "get"): {"endpoints": "127.0.0.1:1"},
     ("etcd", "put"): {"endpoints": "127.0.0.1:1"},
     ("etcd", "delete"): {"endpoints": "127.0.0.1:1", "all": "true"},
+    ("etcd", "snapshot", "record"): {"endpoints": "127.0.0.1:1"},
+    ("etcd", "snapshot", "replay"): {"endpoints": "127.0.0.1:1"},
 }
 """The options that a verb needs meanwhile, where an argument could stand in their place."""
 _EVERYWHERE = ("name", "config", "dry_run", "level")

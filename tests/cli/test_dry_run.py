@@ -4,6 +4,7 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from kwokctl.cli.main import run
 from kwokctl.cli.parsing.grammar import RawCommand
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, cluster_name
-from kwokctl.clusters.state.saved import load
+from kwokctl.clusters.state.saved import load, save
 from kwokctl.host.paths import WorkDir
-from kwokctl.model import KUBE_APISERVER
+from kwokctl.model import ETCD, KUBE_APISERVER
 from kwokctl.registry import load as load_runtime
+from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import save_cluster
 
@@ -62,11 +64,25 @@ CHANGING = {
 }
 """Verbs that change something, each with a call that would."""
 ELSEWHERE = {
-    "config convert", "snapshot save", "snapshot restore", "snapshot export", "snapshot record",
-    "snapshot replay", "snapshot rewind", "kubectl", "etcdctl", "etcdutl", "stage test",
-    "artifacts add", "etcd put", "etcd delete", "kectl",
-}  # fmt: skip
-"""Verbs of which other tests show it: they need a file, or would replace this process."""
+    "config convert": "config convert --write none.yaml",
+    "snapshot save": "snapshot save --path none.db",
+    "snapshot restore": "snapshot restore --path none.db",
+    "snapshot export": "snapshot export --kubeconfig none --path none.yaml",
+    "snapshot record": "snapshot record --path none.yaml",
+    "snapshot replay": "snapshot replay --path none.yaml",
+    "snapshot rewind": "snapshot rewind",
+    "kubectl": "kubectl get nodes",
+    "etcdctl": "etcdctl get a",
+    "etcdutl": "etcdutl version",
+    "stage test": "stage test . --stage node-fast --write",
+    "artifacts add": "artifacts add .",
+    "etcd put": "etcd put --path none.yaml",
+    "etcd delete": "etcd delete nodes --all",
+    "etcd snapshot record": "etcd snapshot record --path none.yaml",
+    "etcd snapshot replay": "etcd snapshot replay --path none.yaml",
+    "kectl": "kectl get nodes",
+}
+"""Verbs of which other tests show it, too: they need a file, or would replace this process."""
 READING = {
     "artifacts list",
     "completion",
@@ -132,13 +148,14 @@ def test_each_verb_is_known_to_change_something_or_nothing() -> None:
     assert set(_verbs(app.build())) == {*CHANGING, *ELSEWHERE, *READING}
 
 
-def test_each_verb_takes_the_flag() -> None:
+@pytest.mark.parametrize("flag", ["--dry-run", "--name", "--config", "--v"])
+def test_each_verb_takes_the_flags_of_all(flag: str) -> None:
     for words in _verbs(app.build()):
         command: Any = app.build()
         for word in words.split():
             command = command.commands[word]
         spelled = [spelling for param in command.params for spelling in param.opts]
-        assert isinstance(command, RawCommand) or "--dry-run" in spelled, words
+        assert isinstance(command, RawCommand) or flag in spelled, words
 
 
 @pytest.fixture
@@ -153,13 +170,13 @@ def dry(
     return lambda words: run(["--dry-run", *words.split()])
 
 
-@pytest.mark.parametrize("words", CHANGING.values(), ids=CHANGING)
-def test_a_verb_changes_nothing_where_there_is_nothing(
+@pytest.mark.parametrize("words", [*CHANGING.values(), *ELSEWHERE.values(), *sorted(READING)])
+def test_no_verb_makes_anything_where_there_is_nothing(
     dry: Callable[[str], int], tmp_path: Path, words: str
 ) -> None:
     before = _content(tmp_path)
 
-    assert dry(words) in {0, 1}
+    assert dry(words) in {0, 1, 2}
     assert _content(tmp_path) == before
 
 
@@ -235,6 +252,34 @@ def test_no_secret_is_printed(kwokctl: Kwokctl, existing: Path) -> None:
     assert not [token for token in tokens if token in done.stdout]
     assert "PRIVATE KEY" not in done.stdout
     assert "plumbing credentials" in done.stdout
+
+
+def test_a_script_exports_what_the_command_exports(
+    kwokctl: Kwokctl, existing: Path, environ: dict[str, str]
+) -> None:
+    paths = WorkDir(existing / "kwok").cluster(cluster_name("kwok"))
+    saved = replace(load(paths, cluster_name("kwok")), names=(ETCD,))
+    save(paths, saved, saved.plan(FakeRuntime(), paths))
+    token = next(iter((paths.pki / "tokens.csv").read_text().split(",")))
+    paths.logs.mkdir(exist_ok=True)
+    paths.log(ETCD).write_text(f"it uses {token} at\nhttp://me:secret@x/\n")
+
+    script = kwokctl("export", "logs", str(existing / "by-script"), "--dry-run").stdout
+    assert token not in script
+    subprocess.run(["sh"], env=environ, input=script, text=True, check=True)
+    done = kwokctl("export", "logs", str(existing / "by-command"))
+
+    assert done.returncode == 0
+    found = {
+        way: {
+            str(file.relative_to(existing / way)): (file.read_text(), file.stat().st_mode)
+            for file in (existing / way).rglob("*")
+            if file.is_file()
+        }
+        for way in ("by-script", "by-command")
+    }
+    assert found["by-script"] == found["by-command"]
+    assert "it uses REDACTED" in found["by-script"]["kwok/components/etcd.log"][0]
 
 
 def test_ports_are_those_that_were_free_when_the_script_was_printed(kwokctl: Kwokctl) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.clusters.create import Created
 from kwokctl.clusters.forking.fork import Forked
+from kwokctl.config.data_path import Choice
 from kwokctl.model import ClusterName
 from tests.support.recording_runner import RecordingRunner
 
@@ -22,6 +24,19 @@ def _fork(name: str) -> Forked:
     )
 
 
+def _created(name: str) -> Created:
+    return Created(
+        name=ClusterName(name),
+        context=f"kwok-{name}",
+        kubeconfig=Path("/home/me/.kube/config"),
+        server="https://127.0.0.1:6443",
+        existed=False,
+        drift=(),
+        data_path=Choice(path="etcd", why=""),
+        urls={},
+    )
+
+
 def test_each_fork_has_a_number(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -35,10 +50,36 @@ def test_each_fork_has_a_number(
     ]
 
 
-def test_a_dry_run_says_what_would_be_made(words: Words, capfd: pytest.CaptureFixture[str]) -> None:
-    assert words("create cluster --name a --from kwok --dry-run") == 0
+def test_a_fork_may_run_elsewhere_than_its_source(words: Words, runner: RecordingRunner) -> None:
+    runner.answers["fork_cluster"] = (_fork("a"),)
 
-    assert "# Copy the cluster 'kwok' as it is now to 'a'" in capfd.readouterr().out
+    assert words("create cluster --name a --from kwok --runtime podman --ignore-memory") == 0
+
+    ((_, (_, request), _),) = runner.calls
+    assert (request.place.runtime, request.ignores_memory) == ("podman", True)
+
+
+def test_a_file_makes_as_many_as_requested(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.db"
+    file.write_bytes(b"x")
+    runner.answers["create_several"] = (_created("a-1"), _created("a-2"))
+
+    assert words(f"create cluster --name a --from {file} --count 2 --ignore-memory") == 0
+
+    ((_, (_, requests), said),) = runner.calls
+    assert [(each.name, each.snapshot) for each in requests] == [("a-1", file), ("a-2", file)]
+    assert said == {"ignores_memory": True}
+    assert "'a-1', 'a-2' are made from" in capfd.readouterr().err
+
+
+def test_a_dry_run_says_what_would_be_made(words: Words, capfd: pytest.CaptureFixture[str]) -> None:
+    assert words("create cluster --name a --from kwok --runtime docker --dry-run") == 0
+
+    said = capfd.readouterr().out
+    assert "# Copy the cluster 'kwok' as it is now to 'a'" in said
+    assert "start that on the runtime 'docker'" in said
 
 
 @pytest.mark.parametrize(
@@ -48,13 +89,15 @@ def test_a_dry_run_says_what_would_be_made(words: Words, capfd: pytest.CaptureFi
         ("create cluster --new-pki", "'--from' is needed for a fork"),
         ("create cluster --from=", "'--from' is needed for a fork"),
         (
-            "create cluster --from a.db --count 2",
-            "'--count' and '--new-pki' are for '--from' with a",
+            "create cluster --from ./a --new-pki",
+            "one from a file always has new authorities",
         ),
         (
-            "create cluster --from ./a --new-pki",
-            "'--count' and '--new-pki' are for '--from' with a",
+            "create cluster --from a.db --ignore-memory",
+            "the memory for one is not checked",
         ),
+        ("create cluster --from pyproject.toml/../a.db --count 2", "there is no file"),
+        ("create cluster --ignore-memory", "'--from' is needed for a fork"),
         ("create cluster --from none.db", "there is no file 'none.db'"),
         ("create cluster --from kwok --nodes 3", "the new cluster has the settings of 'kwok'"),
     ],

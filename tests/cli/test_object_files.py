@@ -51,6 +51,37 @@ def test_a_save_says_what_is_left_out(
     ]
 
 
+@pytest.mark.parametrize(
+    ("flags", "program", "expected"),
+    [
+        ("", "kwokctl", True),
+        ("--filter pod", "kwokctl", False),
+        ("--no-with-secrets", "kwokctl", False),
+        ("", "", False),
+        ("--with-secrets", "", True),
+    ],
+)
+def test_secrets_are_saved_if_asked_for_and_as_the_original_does(
+    words: Words,
+    runner: RecordingRunner,
+    monkeypatch: pytest.MonkeyPatch,
+    flags: str,
+    program: str,
+    expected: bool,
+) -> None:
+    runner.answers["save_objects"] = EXPORTED
+    monkeypatch.setenv("KWOK_COMPAT", program)
+
+    assert words(f"snapshot save --format k8s --path x {flags}") == 0
+
+    [(_, args, _)] = runner.calls
+    assert args[2].with_secrets is expected
+
+
+def test_an_etcd_snapshot_without_secrets_is_refused(words: Words) -> None:
+    assert words("snapshot save --path x --no-with-secrets") == 2
+
+
 def test_an_export_asks_in_the_place_of_another_user(
     words: Words, runner: RecordingRunner, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,6 +100,16 @@ def test_an_export_asks_in_the_place_of_another_user(
     assert (request.resumes, request.with_secrets) == (True, False)
     document = json.loads(capfd.readouterr().out)
     assert (document["result"]["objects"], document["cluster"]) == (1_234, "")
+
+
+@pytest.mark.parametrize("option", ["--qps 5", "--page-size 9", "--page-buffer-size 3"])
+def test_a_recording_refuses_how_pages_are_read(
+    words: Words, runner: RecordingRunner, option: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words(f"snapshot export --path x --record {option}") == 2
+
+    assert f"'{option.split(maxsplit=1)[0]}' is not for '--record'" in capfd.readouterr().err
+    assert not runner.calls
 
 
 def test_a_restore_names_what_it_could_not_do(

@@ -272,6 +272,28 @@ def test_wrong_words_exit_as_the_originals_do_where_that_is_asked_for(
     assert words(text) == code
 
 
+def test_where_the_original_would_log_an_error_is_a_line_of_its_log(
+    words: Words, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KWOK_COMPAT", "kwokctl")
+
+    assert words("get clusterz") == 1
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert [(each["level"], each["msg"][:5]) for each in lines] == [
+        ("ERROR", "'kwok"),
+        ("INFO", "hint:"),
+    ]
+
+    assert words("get clusterz -o json") == 1
+    assert json.loads(capfd.readouterr().err)["error"]["id"] == "usage"
+
+
+def test_a_document_asks_for_the_originals_exit_codes(words: Words, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("{kind: KwokctlConfiguration, options: {compat: kwokctl}}")
+
+    assert words(f"create cluster --config {tmp_path}/a.yaml --wait=soon") == 1
+
+
 def test_a_rewind_names_what_does_not_stay_as_it_was(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,6 +303,18 @@ def test_a_rewind_names_what_does_not_stay_as_it_was(
 
     last = capfd.readouterr().err.splitlines()[-1]
     assert last == "running components change these again and again: 1, 2, 3, 4, 5 and 3 more"
+
+
+@pytest.mark.parametrize(("flag", "keeps"), [("", False), (" --keep-events", True)])
+def test_a_rewind_keeps_events_on_request(
+    words: Words, runner: RecordingRunner, flag: str, keeps: bool
+) -> None:
+    runner.answers["rewind_cluster"] = REWOUND
+
+    assert words(f"snapshot rewind a{flag}") == 0
+
+    ((_, (_, _, name), said),) = runner.calls
+    assert (name, said) == ("a", {"keep_events": keeps})
 
 
 def test_a_dry_run_of_a_rewind_counts_what_differs(

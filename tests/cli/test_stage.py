@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kwokctl.clusters.stage_tools.live import Target
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.dataplane.port import ObjectKey
 from kwokctl.host.paths import WorkDir, default_workdir
-from kwokctl.kube.resource import PODS
 from tests.support.options import cluster_options
 from tests.support.recording_runner import RecordingRunner
 from tests.support.saved_cluster import save_cluster
@@ -119,8 +118,19 @@ def test_an_object_of_a_cluster_is_explained_with_the_clusters_stages(
 
     assert words("stage explain pod/web -n x") == 0
 
-    assert runner.calls[0][1][2] == ObjectKey(PODS, "x", "web")
+    assert runner.calls[0][1][2] == Target("pod", "web", "x")
     assert "no Stage matches it" in capfd.readouterr().out
+
+    assert words("stage explain widgets.example.com/a") == 0
+    assert runner.calls[1][1][2] == Target("widgets.example.com", "a", "default")
+
+
+@pytest.mark.parametrize("target", ["pod", "pod/", "/web"])
+def test_a_target_without_kind_or_name_is_refused(
+    words: Words, capfd: Capture, target: str
+) -> None:
+    assert words(f"stage explain {target}") == 2
+    assert f"'{target}' names no object" in capfd.readouterr().err
 
 
 def test_custom_resources_of_a_cluster_are_among_its_stages(

@@ -195,8 +195,8 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
             "error: 'a/b' cannot be the name of a cluster\n",
         ),
         (
-            "etcd get pods --watch",
-            "error: '--watch' is not supported yet\n",
+            "etcd get pods --discovery-srv example.com",
+            "error: '--discovery-srv' is not supported\n",
         ),
         (
             "port-forward etcd 8080",

@@ -28,11 +28,16 @@ class Console(Progress, Protocol):
         ...
 
 
-def choose(stream: TextIO, environ: Mapping[str, str]) -> Console:
+def choose(stream: TextIO, environ: Mapping[str, str], *, as_log: bool = False) -> Console:
     """Return the console for the stream: animated on a terminal, plain lines elsewhere.
 
-    `CI` and `TERM=dumb` ask for plain lines, `NO_COLOR` for no colours.
+    `CI` and `TERM=dumb` ask for plain lines, `NO_COLOR` for no colours; `as_log` asks for JSON lines
+    where there is no terminal.
     """
+    if as_log and not stream.isatty():
+        from kwokctl.cli.output.json_lines import JsonLines
+
+        return JsonLines(stream)
     if not stream.isatty() or environ.get("CI") or environ.get("TERM") == "dumb":
         return Plain(stream)
     from kwokctl.cli.output.terminal import Terminal

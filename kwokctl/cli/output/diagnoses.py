@@ -1,9 +1,7 @@
 """Writes what was found wrong with a machine and a cluster, as text and as a document."""
 
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from kwokctl.cli.output import results
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
     from kwokctl.json_value import Json
 
 _INDENT = " " * 4
-_NARROWEST = 40
 
 
 def emit_diagnosis(seen: "Diagnosis") -> None:
@@ -58,19 +55,12 @@ def _lines(checks: "Sequence[Examined]") -> Iterator[str]:
     width = max((len(each.check) for each in checks), default=0)
     for each in checks:
         mark = encodable("✗" if each.report.findings else "✓", sys.stdout.encoding)
-        yield from _fitted(f"{mark} {each.check:{width}}  {each.report.state}")
+        yield from results.parted(f"{mark} {each.check:{width}}  {each.report.state}")
         for finding in each.report.findings:
             fixable = " (--fix)" if finding.repair else ""
-            yield from _fitted(f"{_INDENT}{finding.what}{fixable}")
-            yield from _fitted(f"{_INDENT}  {encodable('→', sys.stdout.encoding)} {finding.remedy}")
+            yield from results.parted(f"{_INDENT}{finding.what}{fixable}")
+            yield from results.parted(
+                f"{_INDENT}  {encodable('→', sys.stdout.encoding)} {finding.remedy}"
+            )
         for note in each.report.notes:
-            yield from _fitted(f"{_INDENT}{note}")
-
-
-def _fitted(line: str) -> list[str]:
-    """Part a line at the width of the terminal, if there is one; commands stay whole where possible."""
-    if not sys.stdout.isatty():
-        return [line]
-    width = max(shutil.get_terminal_size().columns, _NARROWEST)
-    further = " " * (len(line) - len(line.lstrip()) + 2)
-    return wrap(line, width, subsequent_indent=further, break_on_hyphens=False) or [line]
+            yield from results.parted(f"{_INDENT}{note}")

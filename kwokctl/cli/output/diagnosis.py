@@ -59,12 +59,8 @@ class _Line(logging.Formatter):
 
 
 def _as_json(record: logging.LogRecord, message: str) -> str:
-    import json
+    from kwokctl.cli.output.json_lines import json_line
 
-    body = {
-        "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
-        "level": "WARN" if record.levelno == logging.WARNING else record.levelname,
-        "msg": message,
-        "source": f"{record.name}:{record.lineno}",
-    }
-    return json.dumps(body)
+    level = "WARN" if record.levelno == logging.WARNING else record.levelname
+    at = datetime.fromtimestamp(record.created, UTC)
+    return json_line(level, message, f"{record.name}:{record.lineno}", at)

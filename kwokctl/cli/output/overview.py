@@ -3,19 +3,29 @@
 import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from kwokctl.cli.output import results
 from kwokctl.cli.output.writer import encodable
-from kwokctl.config.quantity import to_text
+from kwokctl.config.values.quantity import to_text
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.overview.figures import Nodes, Overview, Pods, Store
+    from kwokctl.clusters.overview.figures import (
+        ControllerReport,
+        Nodes,
+        Overview,
+        Pods,
+        Problem,
+        Store,
+    )
 
 _HEADINGS = ("COMPONENT", "STATUS", "VERSION", "CPU", "MEMORY")
 _UNKNOWN, _STOPPED, _READY = "unknown", "Stopped", "Ready"
 _STAGES = 3
 """Names of Stages that are written out."""
+_MORE = ("", "more problems: kwokctl doctor")
+"""The lines that stand for problems without room."""
 _AGAIN = "\x1b[H\x1b[J"
 """Erases the screen (ECMA-48, CUP and ED)."""
 
@@ -23,22 +33,24 @@ _AGAIN = "\x1b[H\x1b[J"
 def emit_overview(seen: "Overview", rows: int = 0) -> None:
     """Write components, objects, and what is wrong.
 
-    On a screen of too few rows, components that are ready are only counted.
+    On a screen of too few rows, components that are ready are only counted; if that is not enough,
+    so are the last problems.
     """
+    head = [*results.parted(_head(seen)), ""]
     components, figures = [*_components(seen)], [*_figures(seen)]
-    if rows and _height(components, figures, seen.problems) >= rows:  # the cursor has a row, too
+    problems = [[*_problem(each)] for each in seen.problems]
+    if rows and _height(head, components, figures, *problems) > rows:
         late = [each for each in components if each[1] != _READY]
         figures.insert(0, ("others", f"{len(components) - len(late)} {_READY}"))
         components = late
-    head = f"{seen.name}: {seen.status}, Kubernetes {seen.kube_version}, runtime {seen.runtime}"
-    results.emit(head + "\n\n")
+        problems = _shown(problems, rows - _height(head, components, figures))
+    results.emit("\n".join((*head, "")))
     if components:
         results.emit_table(_HEADINGS, components)
         results.emit("\n")
     results.emit_table((), figures, widths=(max(len(name) for name, _ in figures), 0))
-    for problem in seen.problems:
-        mark = encodable("✗", sys.stdout.encoding)
-        results.emit(f"\n{mark} {problem.what}\n  {problem.remedy}")
+    for lines in problems:
+        results.emit("\n".join(lines))
 
 
 async def emit_overviews(looks: AsyncIterator["Overview"], output: str) -> None:
@@ -52,10 +64,35 @@ async def emit_overviews(looks: AsyncIterator["Overview"], output: str) -> None:
         emit_overview(seen, shutil.get_terminal_size().lines if sys.stdout.isatty() else 0)
 
 
-def _height(*parts: Sequence[object]) -> int:
-    """Return how many rows a look takes: the head, two tables, and three rows for each problem."""
-    components, figures, problems = map(len, parts)
-    return 2 + 1 + components + 1 + figures + 3 * problems
+def _head(seen: "Overview") -> str:
+    return f"{seen.name}: {seen.status}, Kubernetes {seen.kube_version}, runtime {seen.runtime}"
+
+
+def _problem(problem: "Problem") -> Iterator[str]:
+    yield ""
+    yield from results.parted(f"{encodable('✗', sys.stdout.encoding)} {problem.what}")
+    yield from results.parted(f"  {problem.remedy}")
+
+
+def _height(
+    head: Sequence[str],
+    components: Sequence[object],
+    figures: Sequence[object],
+    *problems: Sequence[str],
+) -> int:
+    """Return how many rows a look takes, with that of the cursor."""
+    table = 2 + len(components) if components else 0
+    return len(head) + table + len(figures) + sum(map(len, problems)) + 1
+
+
+def _shown(problems: Sequence[list[str]], room: int) -> list[list[str]]:
+    """Return the first problems, as many as there are rows for, and how many more there are."""
+    if sum(map(len, problems)) <= room:
+        return [*problems]
+    ends = [*accumulate(map(len, problems))]
+    fitting = sum(end <= room - len(_MORE) for end in ends)
+    more = f"{len(problems) - fitting} {_MORE[1]}"
+    return [*problems[:fitting], [_MORE[0], more]]
 
 
 def _components(seen: "Overview") -> Iterator[tuple[str, ...]]:
@@ -75,8 +112,7 @@ def _figures(seen: "Overview") -> Iterator[tuple[str, str]]:
     yield "heartbeat", seen.heartbeat
     if runs:
         yield "Stages", _stages(seen.controller.stages) if seen.controller else _UNKNOWN
-    if seen.controller and seen.controller.watch_delay is not None:
-        yield "watch", f"{seen.controller.watch_delay:.2f} s behind what is written"
+        yield "watch", _watch(seen.controller)
 
 
 def _nodes(nodes: "Nodes | None") -> str:
@@ -101,6 +137,14 @@ def _etcd(store: "Store | None") -> str:
     used = f"{to_text(store.size)}, {to_text(store.in_use)} in use"
     share = f"{store.size / store.quota:.0%} of its quota of {to_text(store.quota)}"
     return f"{used}; {share}" if store.quota else used
+
+
+def _watch(controller: "ControllerReport | None") -> str:
+    if controller is None:
+        return _UNKNOWN
+    if controller.watch_delay is None:
+        return "its delay is measured only where the controller writes straight to etcd"
+    return f"{controller.watch_delay:.2f} s behind what is written"
 
 
 def _stages(names: Sequence[str]) -> str:

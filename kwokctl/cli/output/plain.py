@@ -10,7 +10,8 @@ from kwokctl.cli.output.rows import Row
 from kwokctl.cli.output.writer import Writer, indent, nested
 from kwokctl.progress import Step
 
-_BEAT = 10.0
+BEAT = 10.0
+"""Seconds between two signs of life of a step."""
 
 
 class Plain:
@@ -23,7 +24,7 @@ class Plain:
         stream: TextIO,
         *,
         clock: Callable[[], float] = time.monotonic,
-        beat: float = _BEAT,
+        beat: float = BEAT,
     ) -> None:
         """Write to `stream`, and every `beat` seconds what each step under way is doing."""
         self._writer = Writer(stream)

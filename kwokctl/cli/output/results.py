@@ -8,11 +8,14 @@ from collections.abc import Sequence, ValuesView
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import PurePath
+from textwrap import wrap
 from typing import Any
 
 from kwokctl.cli.output import streams
 from kwokctl.cli.output.writer import encodable
 from kwokctl.errors import KwokctlError
+
+_NARROWEST = 40
 
 
 def emit(text: str) -> None:
@@ -35,6 +38,9 @@ def emit_bytes(content: bytes) -> None:
 
 def reader_is_gone() -> bool:
     """Return whether the reader has ended, as with `| head`; if so, drop the output."""
+    if not hasattr(select, "poll"):  # as on Windows, where nothing else is known of a pipe
+        _let_go()
+        return True
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     if not any(event & select.POLLERR for _, event in poll.poll(0)):
@@ -101,6 +107,15 @@ def _fitted(line: str) -> str:
         return line
     cut = encodable("…", sys.stdout.encoding)
     return line[: width - len(cut)] + cut
+
+
+def parted(line: str) -> list[str]:
+    """Part a line at the width of the terminal, if there is one; words stay whole where possible."""
+    if not sys.stdout.isatty():
+        return [line]
+    width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    further = " " * (len(line) - len(line.lstrip()) + 2)
+    return wrap(line, width, subsequent_indent=further, break_on_hyphens=False) or [line]
 
 
 def plain(value: Any) -> Any:

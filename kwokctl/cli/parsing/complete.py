@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from kwokctl.components.catalog import catalog, usual_options
+from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.options import spellings
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import WorkDir, default_workdir
@@ -46,6 +47,19 @@ def _stage_sets() -> list[str]:
     return [*shipped_sets(), NONE]
 
 
+def _selectable() -> list[str]:
+    """List the components and the add-ons that a cluster may have."""
+    from kwokctl.config.add_ons.folder import shipped
+
+    return [*catalog(), *shipped()]
+
+
+def _kinds() -> tuple[str, ...]:
+    from kwokctl.clusters.object_files.exporting.choice import DEFAULT
+
+    return DEFAULT
+
+
 def components(cluster: str) -> list[str]:
     """List the components of a cluster; those that there are where it cannot be read."""
     from kwokctl.expr import yaml
@@ -66,9 +80,11 @@ _OF_CLUSTER: Mapping[str, Callable[[str], Sequence[str]]] = {
 _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
     "name": clusters,
     "level": lambda: ("DEBUG", "INFO", "WARN", "ERROR"),
-    "components": lambda: tuple(catalog()),
-    "enable": lambda: tuple(catalog()),
-    "disable": lambda: tuple(catalog()),
+    "components": _selectable,
+    "enable": _selectable,
+    "disable": _selectable,
+    "enable_crds": lambda: KINDS[KWOK],
+    "kinds": _kinds,
     "kind": lambda: ("node", "pod"),
     "runtime": _runtimes,
     "artifact_source": _sources,

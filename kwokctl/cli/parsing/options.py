@@ -12,8 +12,8 @@ from kwokctl.cli.parsing.values import duration, one_of
 from kwokctl.cli.parsing.words import DEFAULT_WAIT
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
+from kwokctl.config.original.not_served import NOT_SERVED, NotServed
 from kwokctl.host.paths import WorkDir, default_workdir
 
 Kubeconfig = Annotated[

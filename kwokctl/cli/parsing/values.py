@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-from kwokctl.config import readers
 from kwokctl.config.checks import INT32, Check, InvalidText, is_file, is_folder
+from kwokctl.config.values import readers
 from kwokctl.errors import UsageError
 from kwokctl.kube.names import LABEL_RULE, is_label
 

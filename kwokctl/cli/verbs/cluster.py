@@ -72,6 +72,7 @@ def create(
     source: forking.From = None,
     count: forking.Count = None,
     new_pki: forking.NewPki = False,
+    ignore_memory: forking.IgnoreMemory = False,
     output: Output = "",
     **words: object,
 ) -> None:
@@ -80,9 +81,15 @@ def create(
     Without --wait it returns when the API server is ready. A cluster that exists keeps its settings;
     a warning names each one that differs from the request.
     """
-    snapshot = forking.snapshot_of(source, is_fork=bool(count or new_pki))
-    if snapshot is None and (source is not None or count or new_pki):
-        fork = forking.WantedForks(source=source or "", count=count, new_pki=new_pki, output=output)
+    fork = forking.WantedForks(
+        source=source or "",
+        count=count,
+        new_pki=new_pki,
+        ignores_memory=ignore_memory,
+        output=output,
+    )
+    snapshot = forking.snapshot_of(source, fork)
+    if snapshot is None and (source is not None or fork.is_wanted):
         forking.create(call, fork, chosen_options(words), (kubeconfig, wait, timeout))
         return
     import os
@@ -110,10 +117,13 @@ def create(
     )
     requests = first_sets(resolved.options)
     if call.is_dry_run and snapshot:
-        forking.show_seed(call, snapshot, output)
+        forking.show_seed(call, snapshot, fork)
         return
     if call.is_dry_run:
         _show_creation(call, request, requests, output)
+        return
+    if snapshot and count:
+        forking.create_from_file(call, request, requests, fork)
         return
     created = call.run(create_cluster, call.home, request)
     for difference in created.drift:
@@ -139,7 +149,7 @@ def delete(
     kubeconfig: Kubeconfig = None,
     output: Output = "",
 ) -> None:
-    """Delete a cluster and its context; it is no error if there is none."""
+    """Delete a cluster and its context; succeeds if it does not exist."""
     from kwokctl.clusters.delete import delete_all, delete_cluster
     from kwokctl.clusters.state.saved import existing
 

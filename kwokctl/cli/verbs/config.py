@@ -61,7 +61,7 @@ def view(call: Invocation) -> None:
 
 
 def tidy(call: Invocation, *, output: Output = "") -> None:
-    """Write what files and variables give as one file: kwok.yaml in the work folder.
+    """Write the options of files and variables to one file: kwok.yaml in the work folder.
 
     Defaults are left out, so that they stay those of the kwokctl that reads the file. Comments are
     lost.
@@ -115,9 +115,9 @@ def convert(
         bool, typer.Option("--write", "-w", help="Change the files instead of printing them")
     ] = False,
 ) -> None:
-    """Rewrite documents in their present spelling, as YAML.
+    """Rewrite documents in the current form, as YAML.
 
-    Older Stages get 'steps' for 'next' and 'jq' for bare conditions, deprecated options get what took
+    Older Stages get 'steps' for 'next' and 'jq' for bare conditions, deprecated options become what took
     their place. Comments are lost; a file that has nothing to convert is left alone.
     """
     from kwokctl.clusters.configuration.convert import converted
@@ -141,7 +141,7 @@ def convert(
 
 def schema(_call: Invocation) -> None:
     """Print the JSON schema of configuration documents, for editors."""
-    from kwokctl.clusters.configuration.schema import schema as describe
+    from kwokctl.clusters.json_schema.documents import schema as describe
 
     results.emit(json.dumps(describe(), indent=2))
 

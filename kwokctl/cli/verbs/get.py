@@ -80,7 +80,7 @@ def components(
 
     json and yaml give a list of {name, status, message, version, ports: [{name, port, hostPort}],
     url}, with --watch one of these documents after the other; message says why a component is not
-    ready, with the end of its log; url is where its pages are opened, if it has any.
+    ready, with the end of its log; url is the address of its web pages, if it has any.
     """
     name = call.cluster
     from kwokctl.clusters.status import component_changes, component_statuses
@@ -192,7 +192,7 @@ def artifacts(
     ] = "",
     output: DataOutput = "",
 ) -> None:
-    """List the files and images that a cluster needs, for those who fetch them beforehand.
+    """List the files and images that a cluster needs, to fetch them beforehand.
 
     They are those of the cluster if it exists, else of the one that 'create cluster' would make.
     json and yaml give {files, images}.

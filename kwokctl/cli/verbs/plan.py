@@ -110,7 +110,7 @@ def plan(
     from kwokctl.components.definitions.etcd import EtcdOptions
     from kwokctl.components.heartbeat import heartbeat
     from kwokctl.components.plan import selected
-    from kwokctl.config.quantity import to_bytes
+    from kwokctl.config.values.quantity import to_bytes
     from kwokctl.host.memory import machine_memory
     from kwokctl.model import METRICS_SERVER
 
@@ -178,7 +178,7 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
 
 
 def _table(plan: "CapacityPlan") -> None:
-    from kwokctl.config.quantity import to_text
+    from kwokctl.config.values.quantity import to_text
 
     rows = [
         ("nodes", f"{plan.nodes:,}"),

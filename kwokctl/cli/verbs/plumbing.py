@@ -15,14 +15,16 @@ def register(app: typer.Typer) -> None:
 
 
 def plumbing(call: Invocation, words: list[str]) -> None:
-    """Do the parts of a script that a shell cannot do: secrets, kubeconfigs, the store."""
+    """Do the parts of a script that a shell cannot do: secrets, kubeconfigs, the store, logs."""
     from kwokctl.clusters.dry_run import plumbing as parts
+    from kwokctl.clusters.inspection.export import export_part
 
     known: dict[tuple[str, int], Callable[..., Awaitable[None]]] = {
         ("credentials", 0): parts.make_credentials,
         ("add-context", 1): parts.add_context,
         ("remove-context", 1): parts.drop_context,
         ("store", 5): parts.store_program,
+        ("export", 2): export_part,
     }
     name, *others = words or [""]
     part = known.get((name, len(others)))

@@ -43,6 +43,7 @@ _EXAMPLES = {
     "lint": ("kwokctl stage lint my-stages.yaml",),
     "explain": (
         "kwokctl stage explain pod/web-0",
+        "kwokctl stage explain pvc/data -n storage",
         "kwokctl stage explain --object pod.yaml --stage pod-general --stage my-stages.yaml",
     ),
     "test": ("kwokctl stage test my-stages/", "kwokctl stage test my-stages/ --write"),
@@ -86,8 +87,8 @@ def lint(call: Invocation, *, files: _Files, output: DataOutput = "") -> None:
     """Find mistakes in Stages.
 
     Unknown fields, expressions that do not compile, Stages that match no object or are never chosen.
-    Exits with 1 if there are any. Stages that are played without end, and templates that fail on all
-    examples, are warnings: with nothing else it exits with 0.
+    Exits with 1 if there are any. Stages that are played without end, or wait for a status that nothing
+    gives, and templates that fail on all examples, are warnings: with nothing else it exits with 0.
     """
     from kwokctl.clusters.stage_tools.linting.lint import ERROR
     from kwokctl.clusters.stage_tools.linting.lint import lint as find
@@ -109,7 +110,12 @@ def explain(
     call: Invocation,
     *,
     target: Annotated[
-        str, typer.Argument(metavar="KIND/NAME", help="An object of the cluster")
+        str,
+        typer.Argument(
+            metavar="KIND/NAME",
+            help="An object of the cluster, of any kind, as kubectl names it: po/web-0, "
+            "widgets.example.com/a",
+        ),
     ] = "",
     namespace: Annotated[
         str,
@@ -124,8 +130,8 @@ def explain(
         bool,
         typer.Option(
             "--stub-functions",
-            help="Show functions of time and address as <Now> and the like, in place of their "
-            "values",
+            help="Show functions of time, address and chance as <Now> and similar, in place of "
+            "their values",
         ),
     ] = False,
     output: DataOutput = "",
@@ -228,10 +234,10 @@ def _check_are_there(files: list[str]) -> None:
 
 
 def _live(call: Invocation, target: str, namespace: str) -> "Json":
-    from kwokctl.clusters.stage_tools.live import key_of, object_of_cluster
+    from kwokctl.clusters.stage_tools.live import object_of_cluster, target_of
 
-    key = key_of(target, namespace or "default")
-    return call.run(object_of_cluster, call.home, call.cluster, key)
+    wanted = target_of(target, namespace or "default")
+    return call.run(object_of_cluster, call.home, call.cluster, wanted)
 
 
 def _own(call: Invocation) -> "list[Document]":

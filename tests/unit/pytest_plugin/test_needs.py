@@ -20,7 +20,7 @@ def test_paths_are_relative_to_the_file_of_the_test(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"node": 3}, "here: 'node' is none of nodes, pods, crds, stages, objects, webhooks"),
+        ({"node": 3}, "here: 'node' is not one of nodes, pods, crds, stages, objects, webhooks"),
         ({"nodes": "3"}, "here: 'nodes' is '3', not a number"),
         ({"pods": -1}, "here: 'pods' is -1, not a number"),
         ({"crds": "none.yaml"}, "here: there is no file '.*none.yaml'"),

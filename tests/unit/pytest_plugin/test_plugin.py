@@ -73,7 +73,7 @@ def test_each_test_gets_what_its_markers_say_and_a_failure_shows_what_was_there(
     said = _pytest(tmp_path)
 
     assert "1 failed, 2 passed, 1 error" in said
-    assert "@pytest.mark.kwok of test_misspelt: 'node' is none of nodes, pods" in said
+    assert "@pytest.mark.kwok of test_misspelt: 'node' is not one of nodes, pods" in said
     assert "- kwok: Events of the test -" in said
     assert "9999-01-01 Warning Failed Pod/default/web: no image" in said
     assert "- kwok: warnings of kube-scheduler -" in said

@@ -86,12 +86,13 @@ def test_each_worker_has_a_fork_of_a_cluster_that_the_first_makes(tmp_path: Path
     ]
 
 
-def test_on_a_runtime_that_cannot_fork_each_worker_makes_a_cluster(tmp_path: Path) -> None:
+def test_a_worker_has_a_fork_on_any_runtime(tmp_path: Path) -> None:
     plan = RunPlan(run="12", worker="gw0", options={"runtime": "docker"})
 
-    assert _run(tmp_path, [plan])[:2] == [
-        "create pytest-12-gw0 {'runtime': 'docker'}",
-        "prepare pytest-12-gw0",
+    assert _run(tmp_path, [plan])[:3] == [
+        "create pytest-12 {'runtime': 'docker'}",
+        "prepare pytest-12",
+        "fork pytest-12 pytest-12-gw0",
     ]
 
 

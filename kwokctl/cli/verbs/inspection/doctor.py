@@ -37,7 +37,7 @@ def doctor(
 ) -> None:
     """Find out what is wrong with this machine and with a cluster, and name the remedies.
 
-    The machine is examined as a new cluster would find it, the cluster if it exists. With --fix each
+    Examines the machine as a new cluster would find it, and the cluster if it exists. With --fix each
     repair is named before it begins, then all is examined again. Exits with 1 if anything is wrong.
     """
     from kwokctl.cli.output.diagnoses import as_document, emit_diagnosis

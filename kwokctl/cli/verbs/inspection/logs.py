@@ -61,7 +61,7 @@ def logs(
 ) -> None:
     """Print the log of a component.
 
-    For --since the times in the lines count; a line without one is as old as the line before it.
+    --since compares the times in the lines; a line without one is as old as the line before it.
     """
     from datetime import UTC, datetime, timedelta
 
@@ -96,18 +96,19 @@ def export_logs(
     ] = None,
     output: Output = "",
 ) -> None:
-    """Write the cluster's configuration, what its runtime is, and every log into a folder.
+    """Write the cluster's configuration, a description of its runtime, and every log into a folder.
 
     Passwords, tokens, private keys and the content of Secrets are left out.
     """
-    from kwokctl.clusters.inspection.export import export_logs, target_of
+    from kwokctl.clusters.inspection.export import export_logs
     from kwokctl.host.paths import expanded
 
     call = call.quietly(unless=not output)
     target = expanded(folder) if folder is not None else None
     if call.is_dry_run:
-        where = target_of(call.home, call.cluster, target)
-        dry_run.remark(call, f"Write configuration and logs to '{where}'.", output)
+        from kwokctl.clusters.dry_run.exporting import export_steps
+
+        dry_run.show(call, call.run(export_steps, call.home, call.cluster, target), output)
         return
     exported = call.run(export_logs, call.home, call.cluster, target)
     if not output:

@@ -26,7 +26,7 @@ def status(
 ) -> None:
     """Show a cluster on one screen, and what is wrong with it.
 
-    CPU is in processors, over half a second. Of pods that run only the number is known; others are
+    CPU is the number of processors used during half a second. Of pods that run only the number is known; others are
     counted by what 'kubectl get pods' shows. What cannot be found out is left out, and null in json
     and yaml. Exits with 1 unless every component is ready.
     """

@@ -1,4 +1,7 @@
+import os
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
@@ -13,18 +16,18 @@ from kwokctl.clusters.overview.figures import (
     Store,
 )
 from kwokctl.clusters.status import ComponentStatus, RunStatus
-from kwokctl.host.usage import Usage
+from kwokctl.host.processes.usage import Usage
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName
+from tests.support.terminal import shown
 
+READY = ComponentStatus(name=ETCD, status=RunStatus.READY, version="3.6.16", ports=())
+STOPPED = ComponentStatus(name=KUBE_APISERVER, status=RunStatus.STOPPED, version="", ports=())
 SEEN = Overview(
     name=ClusterName("big"),
     status=RunStatus.READY,
     kube_version="v1.36.3",
     runtime="binary",
-    components=(
-        ComponentStatus(name=ETCD, status=RunStatus.READY, version="3.6.16", ports=()),
-        ComponentStatus(name=KUBE_APISERVER, status=RunStatus.STOPPED, version="", ports=()),
-    ),
+    components=(READY, STOPPED),
     usage={ETCD: Usage(cpu=0.517, memory=80 << 20)},
     writes="straight to etcd (fast; see --data-path)",
     heartbeat="Leases of 40 s",
@@ -58,14 +61,14 @@ watch       0.01 s behind what is written
 """)
 
 
-@pytest.mark.parametrize(("rows", "is_whole"), [(17, True), (16, False), (0, True)])
+@pytest.mark.parametrize(("rows", "is_whole"), [(19, True), (18, False), (0, True)])
 def test_on_a_small_screen_components_that_are_ready_are_only_counted(
     capfd: pytest.CaptureFixture[str], rows: int, is_whole: bool
 ) -> None:
-    emit_overview(SEEN, rows)
+    emit_overview(replace(SEEN, components=(*[READY] * 3, STOPPED)), rows)
     lines = capfd.readouterr().out.splitlines()
 
-    assert ("others      1 Ready" in lines) is not is_whole
+    assert ("others      3 Ready" in lines) is not is_whole
     assert any(line.startswith("etcd  ") and "80Mi" in line for line in lines) is is_whole
     assert any(line.startswith("kube-apiserver   Stopped") for line in lines)
     assert lines[-1] == "  kwokctl stage explain node/x"
@@ -86,4 +89,64 @@ etcd        unknown
 writes      straight to etcd (fast; see --data-path)
 heartbeat   Leases of 40 s
 Stages      unknown
+watch       unknown
 """)
+
+
+def test_where_the_delay_of_the_watch_is_not_measured_the_reason_is_shown(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    emit_overview(replace(SEEN, controller=ControllerReport(stages=("a",), watch_delay=None)))
+
+    assert "watch       its delay is measured only where" in capfd.readouterr().out
+
+
+_REMEDY = (
+    "kwokctl --name big start cluster; its log: kwokctl --name big logs kube-controller-manager"
+)
+FULL = replace(
+    SEEN,
+    components=(*[READY] * 9, STOPPED),
+    problems=(Problem(what="'kube-controller-manager' does not run", remedy=_REMEDY),) * 9,
+)
+"""More than a small screen has room for."""
+_WATCH = """
+import asyncio
+from kwokctl.cli.output.overview import emit_overviews
+from tests.unit.cli.output.test_overview import FULL, SEEN
+
+async def looks():
+    for seen in (FULL, SEEN):
+        yield seen
+
+asyncio.run(emit_overviews(looks(), ""))
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "problems"), [(24, 80, 2), (24, 120, 2), (50, 80, 9), (41, 120, 9)]
+)
+def test_each_look_of_a_watch_fits_the_terminal(rows: int, columns: int, problems: int) -> None:
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[4])}
+    all_of_it = shown(
+        [sys.executable, "-X", "utf8", "-c", _WATCH], environ, rows=rows, columns=columns
+    )
+
+    before, *looks = all_of_it.replace("\r\n", "\n").split("\x1b[H\x1b[J")
+    assert before == ""
+    for look in looks:
+        lines = look.split("\n")  # the last one is the cursor's
+        assert len(lines) <= rows
+        assert max(map(len, lines)) <= columns
+    full, small = looks
+    assert full.count("✗") == problems
+    assert (f"{9 - problems} more problems: kwokctl doctor" in full) is (problems < 9)
+    # A remedy is whole, though over two rows.
+    assert " ".join(full.split()).count(_REMEDY) == problems
+    assert small.endswith("✗ 2 nodes are not Ready\n  kwokctl stage explain node/x\n")
+
+
+def test_on_a_pipe_a_remedy_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    emit_overview(FULL)
+
+    assert capfd.readouterr().out.count(f"\n  {_REMEDY}\n") == 9

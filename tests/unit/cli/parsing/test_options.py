@@ -4,8 +4,8 @@ import pytest
 
 from kwokctl.cli.parsing.options import chosen_options, cluster_parameters, kubeconfig_path
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
+from kwokctl.config.original.not_served import NOT_SERVED, NotServed
 from kwokctl.config.resolve import resolve_options
 from kwokctl.errors import NotServedError
 

@@ -1,0 +1,37 @@
+"""The keyword arguments that methods of a cluster pass on."""
+
+from typing import TypedDict
+
+
+class SetWords(TypedDict, total=False):
+    """What else there is to say of a set of objects, as `kwokctl scale` has it."""
+
+    name: str
+    namespace: str
+    params: tuple[str, ...]
+    serial_length: int
+    on_nodes: str
+    grace_seconds: int
+
+
+class ForkWords(TypedDict, total=False):
+    """What else there is to say of a fork."""
+
+    new_pki: bool
+    """Whether it has certificate authorities of its own."""
+    runtime: str
+    """That of this cluster unless given."""
+    ignore_memory: bool
+    """Whether to create it where this machine seems to have too little memory."""
+    wait: float | None
+    """Seconds that components have to become ready; None does not wait."""
+
+
+class WhichWords(TypedDict, total=False):
+    """Which objects are waited for."""
+
+    namespace: str | None
+    """`default` unless given; None for all."""
+    selector: str
+    count: int
+    """How many there are to be; at least one unless given."""

@@ -45,13 +45,17 @@ def main() -> None:
     report("etcd client, 2 KB compare-and-put, 64 in flight", rows)
 
 
+def _secure(etcd: RealEtcd, files: dict[str, Path]) -> Kv:
+    return Kv(etcd.port, ca=files.get("ca"), cert=files.get("cert"), key=files.get("key"))
+
+
 def _measure(etcd: RealEtcd, files: dict[str, Path]) -> list[Row]:
     turns: dict[str, list[float]] = {"ours": [], "tls": [], "grpcio": [], "etcd": [], "page": []}
     began = etcd.cpu_seconds
     for _ in range(_TURNS):
         turns["ours"].append(_cpu(lambda: uvloop.run(_ours(Kv(etcd.target)))) / _TRANSACTIONS)
         turns["grpcio"].append(_cpu(lambda: _grpcio(etcd.target)) / _TRANSACTIONS)
-        turns["tls"].append(_cpu(lambda: uvloop.run(_ours(Kv(etcd.port, **files)))) / _TRANSACTIONS)
+        turns["tls"].append(_cpu(lambda: uvloop.run(_ours(_secure(etcd, files)))) / _TRANSACTIONS)
     used = (etcd.cpu_seconds - began) / (3 * _TURNS * _TRANSACTIONS)
     uvloop.run(_fill(Kv(etcd.target)))
     for _ in range(_TURNS):

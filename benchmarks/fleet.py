@@ -90,9 +90,12 @@ async def fleet(stage: Stage) -> None:
     """Make nodes, leave them alone, spread pods over them, delete the pods, and make more."""
     nodes, pods = stage.sizes.of("nodes"), stage.sizes.of("spread")
     spread = "--on-nodes=type=kwok"
+    seen = stage.meter.observer
     stage.report("nodes", nodes, await stage.scaled("node", nodes))
+    stage.ledger.add("gap-nodes", nodes, seen.nodes.gap)
     await idle(stage, nodes)
     stage.report("spread", pods, await stage.scaled("pod", pods, spread), nodes=nodes)
+    stage.ledger.add("gap", pods, seen.pods.gap, nodes=nodes)
     await asyncio.sleep(stage.sizes.settling / 3)
     memory = stage.meter.memory()
     stage.ledger.add("memory", pods, memory[CONTROLLER], nodes=nodes, programs=memory)
@@ -137,6 +140,14 @@ async def deployed(stage: Stage) -> None:
     stage.ledger.add("deployment-cpu", pods, measured.each(pods)[CONTROLLER])
 
 
+async def huge(stage: Stage) -> None:
+    """Make the largest fleet that is worth a try, and look at the memory of all programs."""
+    nodes = stage.sizes.scaled(ROWS["nodes-50000"].count)
+    stage.report("nodes-50000", nodes, await stage.scaled("node", nodes))
+    memory = stage.meter.memory()
+    stage.ledger.add("memory-50000", nodes, sum(memory.values()), programs=memory)
+
+
 def grown(nodes: int) -> Callable[[Stage], Awaitable[None]]:
     """Return the story of a fleet of so many nodes."""
 
@@ -152,7 +163,10 @@ _STORIES: Mapping[str, tuple[Callable[[Stage], Awaitable[None]], ...]] = {
     "one-node": (one_node,),
     "deployment": (deployed,),
     "growth": tuple(grown(nodes) for nodes in GROWTH),
+    "huge": (huge,),
 }
+_ONLY_WHEN_NAMED = {"huge": ("--profile=50k",)}
+"""Stories that take long, with the words for their clusters."""
 
 
 @asynccontextmanager
@@ -196,7 +210,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies all counts")
     parser.add_argument("--paths", nargs="+", choices=("auto", "api"), default=["auto", "api"])
-    parser.add_argument("--stories", nargs="+", choices=_STORIES, default=list(_STORIES))
+    parser.add_argument(
+        "--stories",
+        nargs="+",
+        choices=_STORIES,
+        default=[name for name in _STORIES if name not in _ONLY_WHEN_NAMED],
+    )
     parser.add_argument(
         "--api-share", type=float, default=0.1, help="of the many pods, by the API (0.1)"
     )
@@ -218,8 +237,10 @@ def main() -> None:
             idle=options.idle,
         )
         words = () if path == "auto" else (f"--data-path={path}",)
-        for story in (story for name in options.stories for story in _STORIES[name]):
-            run_turns(story, words, sizes, into, options.turns)
+        for name in options.stories:
+            for story in _STORIES[name]:
+                more = (*words, *_ONLY_WHEN_NAMED.get(name, ()))
+                run_turns(story, more, sizes, into, options.turns)
 
 
 if __name__ == "__main__":

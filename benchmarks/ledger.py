@@ -1,6 +1,7 @@
 """Prints figures as they come, beside their goals, and adds them to the file of results."""
 
 import datetime as dt
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from benchmarks import results
 from benchmarks.cluster import BenchCluster, machine, versions
 from benchmarks.goals import ROWS, Row
 from benchmarks.results import Figure, Machine
+from kwokctl import __version__
 from kwokctl.kube.client import Client
 
 
@@ -26,6 +28,13 @@ class Ledger:
     async def open(cls, cluster: BenchCluster, client: Client, into: Path | None) -> Self:
         """Begin the figures of a cluster; they go to the file `into` if there is one."""
         return cls(machine(), await versions(cluster, client), cluster.data_path, into)
+
+    @classmethod
+    def without_cluster(cls, into: Path | None) -> Self:
+        """Begin figures that are measured in memory; the file keeps the versions of a cluster's programs."""
+        found = results.read(into).versions if into is not None and into.is_file() else {}
+        own = {"kwokctl": __version__, "Python": platform.python_version()}
+        return cls(machine(), {**found, **own}, "etcd", into)
 
     def add(  # noqa: PLR0913 - they are what a figure consists of
         self,

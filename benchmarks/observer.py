@@ -87,6 +87,8 @@ class Seen:
 
     existing: set[str] = field(default_factory=set)
     ready: set[str] = field(default_factory=set)
+    gap: int = 0
+    """How many were there and not ready, at most at a time; set it to 0 before what is measured."""
     relapses: int = 0
     """How often something that was ready was so no longer, without being deleted."""
     is_synced: bool = False
@@ -112,6 +114,7 @@ class Seen:
             self.existing.add(name)
             self.relapses += name in self.ready and not is_going
             self.ready.discard(name)
+            self.gap = max(self.gap, len(self.existing) - len(self.ready))
             self.listener(name, "going" if is_going else "waiting")
 
 

@@ -250,7 +250,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=3_000)
     parser.add_argument("--replicas", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=600.0, help="of taking replicas away")
-    parser.add_argument("--image", type=Path, help="archive of 'make image' [default: made anew]")
+    parser.add_argument("--image", type=Path, help="archive of 'make image' [default: made again]")
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder,

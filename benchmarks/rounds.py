@@ -32,8 +32,8 @@ _TICKS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What metrics-server tells of itself."""
+class Reported:
+    """What metrics-server reports about itself."""
 
     rounds: float
     seconds: float
@@ -41,9 +41,9 @@ class Told:
     failed: float
     """Requests."""
 
-    def since(self, before: "Told") -> "Told":
+    def since(self, before: "Reported") -> "Reported":
         """Return what has happened since."""
-        return Told(
+        return Reported(
             self.rounds - before.rounds,
             self.seconds - before.seconds,
             self.failed - before.failed,
@@ -54,7 +54,7 @@ class Told:
 class Rounds:
     """What some rounds took."""
 
-    told: Told
+    reported: Reported
     took: float
     cpu: Mapping[str, float]
     """Seconds of each program."""
@@ -79,10 +79,10 @@ async def _measured(stage: Stage, every: int, count: int) -> Rounds:
         since = (await _told(stage)).since(before)
     if not since.rounds:
         raise FailedError(f"metrics-server has not ended a round in {rest.seconds:.0f} s")
-    return Rounds(told=since, took=rest.seconds, cpu=rest.cpu, controller=controller, idle=idle)
+    return Rounds(reported=since, took=rest.seconds, cpu=rest.cpu, controller=controller, idle=idle)
 
 
-async def _told(stage: Stage) -> Told:
+async def _told(stage: Stage) -> Reported:
     cluster = stage.meter.cluster
     pki = cluster.paths.pki
     access = Access(
@@ -92,14 +92,14 @@ async def _told(stage: Stage) -> Told:
         key=(pki / "admin.key").read_bytes(),
     )
     async with Pool(access, connections=1) as pool:
-        return told((await pool.request("GET", "/metrics", accept="text/plain")).body)
+        return reported((await pool.request("GET", "/metrics", accept="text/plain")).body)
 
 
-def told(text: bytes) -> Told:
+def reported(text: bytes) -> Reported:
     """Read metrics-server's metrics."""
     ticks = {name: float(value) for name, value in _TICKS.findall(text)}
     failed = _FAILED.search(text)
-    return Told(ticks[b"count"], ticks[b"sum"], float(failed[1]) if failed else 0.0)
+    return Reported(ticks[b"count"], ticks[b"sum"], float(failed[1]) if failed else 0.0)
 
 
 async def _filled(stage: Stage, nodes: int, pods: int) -> None:
@@ -113,11 +113,11 @@ def _thousand(rounds: int) -> Callable[[Stage], Awaitable[None]]:
         await _filled(stage, nodes, pods)
         found = await _measured(stage, _OFTEN, rounds)
         shares = {name: spent / found.took * 100 for name, spent in found.cpu.items()}
-        note = f"{found.told.rounds:.0f} rounds, of which one takes {_one(found):.1f} s"
+        note = f"{found.reported.rounds:.0f} rounds, of which one takes {_one(found):.1f} s"
         stage.ledger.add(
             "rounds-share", pods, shares[KUBELET], nodes=nodes, programs=shares, note=note
         )
-        stage.ledger.add("rounds-share-failed", pods, found.told.failed, nodes=nodes)
+        stage.ledger.add("rounds-share-failed", pods, found.reported.failed, nodes=nodes)
 
     return story
 
@@ -127,9 +127,9 @@ def _many(rounds: int) -> Callable[[Stage], Awaitable[None]]:
         nodes, pods = stage.sizes.scaled(10_000), stage.sizes.scaled(100_000)
         await _filled(stage, nodes, pods)
         found = await _measured(stage, _RARELY, rounds)
-        each = {name: spent / found.told.rounds for name, spent in found.cpu.items()}
+        each = {name: spent / found.reported.rounds for name, spent in found.cpu.items()}
         stage.ledger.add("rounds", pods, _one(found), nodes=nodes)
-        stage.ledger.add("rounds-failed", pods, found.told.failed, nodes=nodes)
+        stage.ledger.add("rounds-failed", pods, found.reported.failed, nodes=nodes)
         stage.ledger.add("rounds-cpu", pods, each[KUBELET], nodes=nodes, programs=each)
         late, note = later(found.controller, found.idle)
         stage.ledger.add("rounds-delay", pods, late, nodes=nodes, note=note)
@@ -138,7 +138,7 @@ def _many(rounds: int) -> Callable[[Stage], Awaitable[None]]:
 
 
 def _one(found: Rounds) -> float:
-    return found.told.seconds / found.told.rounds
+    return found.reported.seconds / found.reported.rounds
 
 
 _STORIES: Mapping[str, tuple[Callable[[int], Callable[[Stage], Awaitable[None]]], int]] = {

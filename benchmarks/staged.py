@@ -1,6 +1,6 @@
 """What it takes until Stages with delays have been played on a fleet: nodes that boot, pods that start.
 
-    python -m benchmarks.staged [--scale 0.02] [--stories boot general] [--turns 3] [--into FILE]
+    python -m benchmarks.staged [--scale 0.02] [--stories boot general fast] [--turns 3] [--into FILE]
 
 Times run from the start of `scale` until watches of this program's own have seen the last object, as in
 `benchmarks.fleet`. A figure counts only if all objects have ended alike.
@@ -139,6 +139,16 @@ async def general(stage: Stage) -> None:
     stage.ledger.add("general-memory", pods, memory[CONTROLLER], nodes=nodes)
 
 
+async def fast(stage: Stage) -> None:
+    """Spread as many pods of the fast set over as many nodes."""
+    nodes, pods = stage.sizes.scaled(10_000), stage.sizes.of("general")
+    await stage.scaled("node", nodes)
+    await asyncio.sleep(stage.sizes.settling / 3)
+    measured = await stage.scaled("pod", pods, "--on-nodes=type=kwok")
+    await _check(stage, PODS, pods)
+    stage.report("fast-beside", pods, measured, nodes=nodes)
+
+
 async def waiting(stage: Stage) -> None:
     """Compare the idle controller with and without pods whose Stage is due in an hour."""
     nodes, pods = stage.sizes.scaled(1_000), stage.sizes.of("waiting")
@@ -150,6 +160,7 @@ async def waiting(stage: Stage) -> None:
         lambda: len(seen.existing) == pods,
     )
     with_pods = await _controller_at_rest(stage)
+    await _check(stage, PODS, pods)
     stage.ledger.add("waiting", pods, max(with_pods - without, 0.0), nodes=nodes)
 
 
@@ -191,6 +202,7 @@ _Story = Callable[[Stage], Awaitable[None]]
 _STORIES: Mapping[str, tuple[_Story, tuple[str, ...], object]] = {
     "boot": (boot, ("--stage=node-initialize-",), _BOOT),
     "general": (general, ("--stage=pod-general",), None),
+    "fast": (fast, (), None),
     "waiting": (waiting, ("--stage=pod-ready-",), _WAIT),
 }
 """What is measured, with which sets, and with which Stage beside them."""

@@ -2,19 +2,22 @@
 
 In memory, without a cluster: `benchmarks.staged` measures the same waiting in one.
 
-    python -m benchmarks.waiting [--pods 100000] [--seconds 20]
+    python -m benchmarks.waiting [--pods 100000] [--seconds 20] [--into FILE]
 """
 
 import argparse
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 
 import msgspec
 import orjson
 
+from benchmarks.ledger import Ledger
 from benchmarks.report import Row, report
+from benchmarks.results import FILE
 from benchmarks.stages import Etcd, beside, controller_of, pod, stages_of
 from kwokctl.controller.engine.decoded import DecodedPod
 from kwokctl.controller.stages.matcher import Matcher
@@ -34,6 +37,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pods", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument(
+        "--into", type=Path, default=FILE, help="JSON file that figures are added to"
+    )
     given = parser.parse_args()
     collect_rarely()
     alone, beside_pods = (asyncio.run(_idle(count, given.seconds)) for count in (0, given.pods))
@@ -42,7 +48,9 @@ def main() -> None:
         Row("CPU of a core, all wait for an hour", beside_pods, "%", 0.1),
     ]
     report(f"{given.pods:,} pods that wait", waiting)
-    report("Stages that are for a pod", _matching())
+    matching = _matching()
+    report("Stages that are for a pod", matching)
+    Ledger.without_cluster(given.into).add("matching", _OTHERS, matching[1].value)
 
 
 async def _idle(pods: int, seconds: float) -> float:

@@ -3,7 +3,7 @@ import pytest
 from benchmarks.autoscaling import Watched
 from benchmarks.cluster import FailedError
 from benchmarks.responsiveness import Delays, later
-from benchmarks.rounds import Told, told
+from benchmarks.rounds import Reported, reported
 
 METRICS = b"""\
 # TYPE metrics_server_kubelet_request_total counter
@@ -16,14 +16,14 @@ metrics_server_manager_tick_duration_seconds_count 2
 
 
 def test_metrics_server_tells_its_rounds_and_failures() -> None:
-    before = Told(1, 4.5, 3)
+    before = Reported(1, 4.5, 3)
 
-    assert told(METRICS) == Told(2, 12.5, 3)
-    assert told(METRICS).since(before) == Told(1, 8, 0)
+    assert reported(METRICS) == Reported(2, 12.5, 3)
+    assert reported(METRICS).since(before) == Reported(1, 8, 0)
 
 
 def test_without_a_failure_there_is_no_such_line() -> None:
-    assert told(METRICS.replace(b'"false"', b'"unknown"')).failed == 0
+    assert reported(METRICS.replace(b'"false"', b'"unknown"')).failed == 0
 
 
 def test_the_delay_is_that_beyond_an_idle_process_but_for_the_slowest_thousandth() -> None:

@@ -16,7 +16,7 @@ KUBE_VERSION ?=
 ETCD_VERSION ?=
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e smoke framework addons test bench golden oracle docs build image image-all components clean
+.PHONY: help demo dev fmt check unit contract e2e smoke framework addons test bench golden oracle docs build image images image-all components clean
 
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -70,8 +70,8 @@ framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its own pro
 addons: $(VENV)/made components ## the add-ons that come with kwokctl, built and at work; needs Go
 	KWOKCTL_TEST_ADD_ONS=1 $(BIN)/python -m pytest tests/e2e/test_add_ons_at_work.py $(T)
 
-# The tests come last: their summary is the last line.
-test: $(VENV)/made check components ## everything that can run on this machine, in lanes side by side
+# The tests come last: their summary is the last line. `check` is one of their lanes.
+test: $(VENV)/made components ## everything that can run on this machine, in lanes side by side
 	$(BIN)/python -m tests.support.lanes $(T)
 
 bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME chooses one, such as soak
@@ -110,13 +110,19 @@ build: $(VENV)/made ## sdist and wheel in dist/
 image: $(VENV)/made ## the container image of kwok in dist/, for clusters (ARCH=arm64); loaded if there is an engine
 	$(BIN)/python image/make_image.py $(if $(ARCH),--arch $(ARCH))
 
+images: $(VENV)/made ## the images of kwok for both processors in dist/, made and checked but not loaded
+	$(BIN)/python image/make_image.py --arch amd64 --no-load
+	$(BIN)/python image/make_image.py --arch arm64 --no-load
+
 image-all: $(VENV)/made ## the container image of a whole cluster in dist/; loaded if there is an engine
 	$(BIN)/python image/make_cluster_image.py
 
-# Without components the tests that need them are skipped, and say why.
+# Without components the tests that need them are skipped, and say why. A program that a test would have to build
+# first takes as long as the machine is busy: all that tests use is built here.
 components: $(VENV)/made
-	@KWOK_KUBE_VERSION=$(KUBE_VERSION) KWOK_ETCD_VERSION=$(ETCD_VERSION) \
-	$(BIN)/kwokctl artifacts build >/dev/null || echo "components: not available; tests that need them are skipped"
+	@export KWOK_KUBE_VERSION=$(KUBE_VERSION) KWOK_ETCD_VERSION=$(ETCD_VERSION); \
+	$(BIN)/kwokctl artifacts build >/dev/null && $(BIN)/kwokctl artifacts pull --enable metrics-server >/dev/null \
+	|| echo "components: not available; tests that need them are skipped"
 
 clean: ## remove the environment and everything else that git ignores
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage

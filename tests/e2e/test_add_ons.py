@@ -1,13 +1,14 @@
 """An add-on of the user's own in a cluster: its identity, objects, webhook and patch, and its life."""
 
-import urllib.request
+import asyncio
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from http import HTTPStatus
 
 import pytest
 
+from tests.support.greeter import FOLDER, demand_refusal, greeter_of, page_of
 from tests.support.installed import Installed
+from tests.support.planes import answer_to_token
 
 pytestmark = [
     pytest.mark.e2e,
@@ -15,7 +16,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-FOLDER = Path(__file__).parents[1] / "support" / "greeter_add_on"
 CREATE = ("create", "cluster", "--enable", str(FOLDER), "--disable", "kube-scheduler", "--wait")
 
 
@@ -29,12 +29,10 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 
 
 def test_it_runs_as_a_component_with_rights_of_its_own(cluster: Installed) -> None:
-    greeter = _greeter(cluster)
-    port = next(each["hostPort"] for each in greeter["ports"] if each["name"] == "http")
     user = ("--as", "kwokctl:greeter")
 
-    assert greeter["status"] == "Ready"
-    assert _page(port) == "hello from kwok\n"
+    assert greeter_of(cluster)["status"] == "Ready"
+    assert page_of(cluster) == "hello from kwok\n"
     assert cluster.kubectl("auth", "can-i", "list", "greetings.example.com", *user) == "yes\n"
     assert cluster.run("kubectl", "auth", "can-i", "list", "secrets", *user).out == "no\n"
 
@@ -46,7 +44,7 @@ def test_its_objects_follow_their_definition(cluster: Installed) -> None:
 
 
 def test_the_api_server_calls_its_webhook(cluster: Installed) -> None:
-    _refuses(cluster)
+    demand_refusal(cluster)
 
 
 def test_it_patches_other_components(cluster: Installed) -> None:
@@ -70,41 +68,40 @@ def test_the_same_request_again_differs_in_nothing(cluster: Installed) -> None:
 
 
 def test_a_fork_has_one_at_ports_of_its_own(cluster: Installed) -> None:
+    token = cluster.kubectl("create", "token", "default").strip()
     fork = cluster.called("fork")
     fork.ok("create", "cluster", "--from", "kwok", "--wait", "180s")
     try:
         assert _ports(fork).isdisjoint(_ports(cluster))
-        _refuses(fork)
+        assert asyncio.run(answer_to_token(fork, token)) == HTTPStatus.CREATED
+        demand_refusal(fork)
     finally:
         fork.ok("delete", "cluster")
+
+
+def test_a_rewind_starts_it_anew_with_what_it_had(cluster: Installed) -> None:
+    cluster.ok("snapshot", "mark")
+    former = cluster.pids()
+    cluster.kubectl("delete", "greetings", "first")
+
+    cluster.ok("snapshot", "rewind")
+
+    assert cluster.kubectl("get", "greetings", "-o", "name").split() == [
+        "greeting.example.com/first"
+    ]
+    assert greeter_of(cluster)["status"] == "Ready"
+    assert cluster.pids()["greeter"] != former["greeter"]
+    assert cluster.pids()["kube-apiserver"] == former["kube-apiserver"]
+    demand_refusal(cluster)
 
 
 def test_it_stops_and_starts_with_the_cluster(cluster: Installed) -> None:
     cluster.ok("stop", "cluster")
     cluster.ok("start", "cluster", "--wait", "180s")
 
-    assert _greeter(cluster)["status"] == "Ready"
-    _refuses(cluster)
-
-
-def _refuses(cluster: Installed) -> None:
-    """Demand that the webhook of a cluster refuses a config map where it is asked."""
-    cluster.run("kubectl", "create", "namespace", "greeted")
-    cluster.ok("kubectl", "label", "namespace", "greeted", "greeted=true", "--overwrite")
-    refused = cluster.run("kubectl", "create", "configmap", "x", "--namespace", "greeted")
-
-    assert (refused.code, "no greeting" in refused.err) == (1, True)
-
-
-def _greeter(cluster: Installed) -> dict[str, Any]:
-    return cluster.components()["greeter"]
+    assert greeter_of(cluster)["status"] == "Ready"
+    demand_refusal(cluster)
 
 
 def _ports(cluster: Installed) -> set[int]:
-    return {port["hostPort"] for port in _greeter(cluster)["ports"]}
-
-
-def _page(port: int) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
-        text: str = answer.read().decode()
-    return text
+    return {port["hostPort"] for port in greeter_of(cluster)["ports"]}

@@ -12,6 +12,7 @@ import pytest
 from kwokctl.expr import yaml
 from kwokctl.host.certificates.pki import ensure_pki
 from kwokctl.model import Identity
+from tests.support.helm import helm
 from tests.support.installed import Installed, condition, until
 from tests.support.ports import free_port
 
@@ -21,6 +22,7 @@ pytestmark = [
     pytest.mark.story,
     pytest.mark.timeout(600, func_only=True),
 ]
+CHART = Path(__file__).parents[2] / "charts" / "kwok"
 NODE = """
 apiVersion: v1
 kind: Node
@@ -38,6 +40,16 @@ metadata:
   name: steered
   labels: {kwok.x-k8s.io/node: fake}
 spec:
+  containers: [{name: c, image: nginx}]
+"""
+CRASHING = """
+apiVersion: v1
+kind: Pod
+metadata:
+  name: crashing
+  annotations: {kwokctl.dev/life: kubelet, kwokctl.dev/program: run=1s exit=1}
+spec:
+  nodeName: fake-0
   containers: [{name: c, image: nginx}]
 """
 LOGS = """
@@ -130,7 +142,41 @@ def test_the_api_server_is_answered_as_by_a_kubelet(
     until("it has logs", lambda: "hello" in lines_of_the_pod(), patience=60)
 
 
+def test_a_single_pod_lives_as_on_a_kubelet_and_has_its_events(
+    cluster: Installed, log: Path
+) -> None:
+    cluster.kubectl("create", "-f", "-", stdin=CRASHING)
+
+    def starts() -> int:
+        found = cluster.objects("events", "--field-selector=reason=Started")
+        return max((each["count"] for each in found), default=0)
+
+    until("its second start is counted", lambda: starts() > 1, patience=60)
+    cluster.kubectl("delete", "pod", "crashing", "--timeout=60s")
+
+
 def test_a_deleted_pod_is_gone_and_no_right_was_missing(cluster: Installed, log: Path) -> None:
     cluster.kubectl("delete", "pod", "steered", "--timeout=60s")
 
     assert "forbidden" not in log.read_text("utf-8")
+
+
+def test_helm_installs_the_chart_beside_it_and_removes_it(cluster: Installed) -> None:
+    program = helm()
+
+    def run(*words: str | Path) -> None:
+        access = ("--kubeconfig", cluster.kubeconfig, "--namespace=second")
+        done = subprocess.run(
+            [program, *words, *access], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+    run("install", "second", CHART, "--create-namespace", "--set=fullnameOverride=second")
+    [deployment] = cluster.objects("deployments", "--namespace=second")
+    assert deployment["metadata"]["name"] == "second"
+    roles = {each["metadata"]["name"] for each in cluster.objects("clusterroles")}
+    assert {"kwok-controller", "second"} <= roles
+
+    run("uninstall", "second")
+    assert cluster.objects("deployments", "--namespace=second") == []
+    assert "second" not in {each["metadata"]["name"] for each in cluster.objects("clusterroles")}

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from os import kill
 from pathlib import Path
 from signal import SIGHUP, SIGINT, SIGKILL
@@ -57,9 +57,14 @@ def _alone(installed: Installed) -> Iterator[None]:
         installed.run("delete", "cluster", "--all", "--force")
 
 
-def interrupted(cluster: Installed, moment: Callable[[Path], bool], number: int) -> tuple[int, str]:
+def interrupted(
+    cluster: Installed,
+    moment: Callable[[Path], bool],
+    number: int,
+    words: Sequence[str] = CREATE,
+) -> tuple[int, str]:
     """Start a creation and signal it at a moment; return its exit code and what it said."""
-    creation = cluster.start(*CREATE)
+    creation = cluster.start(*words)
     folder = cluster.workdir / "clusters" / cluster.name
     try:
         until("that moment", lambda: moment(folder) or creation.poll() is not None)
@@ -125,6 +130,23 @@ def test_a_killed_creation_is_continued_by_the_next(
     cluster.ok("delete", "cluster")
     assert cluster.processes() == {}
     assert cluster.files() == {"kubeconfig"}
+
+
+def test_a_killed_fork_is_neither_started_nor_gone_on_with(installed: Installed) -> None:
+    source, fork = installed.called("source"), installed.called("fork")
+    source.ok(*CREATE, "--components", "etcd,kube-apiserver")
+    copy = ("create", "cluster", "--from", "source")
+    interrupted(fork, MOMENTS["first program launched"], SIGKILL, copy)
+
+    for words in (("start", "cluster"), copy, CREATE):
+        assert "'fork' is half made" in fork.refused(*words)
+    fork.ok("delete", "cluster")
+    fork.ok(*copy)
+
+    fork.ok("start", "cluster")
+    assert {component["status"] for component in fork.components().values()} == {"Ready"}
+    installed.ok("delete", "cluster", "--all")
+    assert_nothing_is_left(installed)
 
 
 def test_two_creations_at_once_do_not_meet(installed: Installed) -> None:
@@ -216,13 +238,14 @@ def test_nodes_and_pods_are_created_with_the_cluster_and_none_deleted_by_repeati
     installed: Installed,
 ) -> None:
     cluster = installed.called("peopled")
-    words = (*CREATE, "-o", "json")
+    words = (*CREATE, "--profile", "small", "-o", "json")
     made = json.loads(cluster.ok(*words, "--nodes", "30", "--pods", "40"))
     assert (made["changed"], [each["created"] for each in made["result"]["scaled"]]) == (
         True,
         [30, 40],
     )
     assert {pod["status"]["phase"] for pod in cluster.objects("pods")} == {"Running"}
+    _check_profile_small(cluster)
 
     again = cluster.run(*words, "--nodes", "10", "--pods", "40")
 
@@ -233,6 +256,22 @@ def test_nodes_and_pods_are_created_with_the_cluster_and_none_deleted_by_repeati
     found = json.loads(cluster.ok("env", "-o", "json"))
     assert all(Path(found[name]).is_file() for name in found if name != "ETCDCTL_ENDPOINTS")
     cluster.ok("delete", "cluster")
+
+
+def _check_profile_small(cluster: Installed) -> None:
+    """Read from the running programs what the profile sets."""
+    pids = cluster.pids()
+    flags = {name: _text(f"/proc/{pid}/cmdline") for name, pid in pids.items()}
+
+    assert f"--quota-backend-bytes={1 << 30}" in flags["etcd"]
+    assert "--max-mutating-requests-inflight=0" in flags["kube-apiserver"]
+    assert "--pod-play-stage-parallelism=16" in flags["kwok-controller"]
+    assert "GOGC=100" in _text(f"/proc/{pids['kube-apiserver']}/environ")
+    assert "node-monitor-grace-period" not in flags["kube-controller-manager"]
+
+
+def _text(file: str) -> list[str]:
+    return Path(file).read_text(encoding="utf-8").split("\0")
 
 
 def test_a_cluster_without_scheduler_and_a_log_that_is_followed(installed: Installed) -> None:

@@ -139,6 +139,7 @@ def test_a_stage_waits_for_a_kind_that_comes_goes_and_comes_back(cluster: Instal
         until("it is served", lambda: "widgets" in cluster.kubectl("api-resources"))
         apply(cluster, widget(name))
         until("it works", ends_up(cluster, "widgets.example.com", name, "Working"))
+        assert "widget-works: " in cluster.ok("stage", "explain", f"widget/{name}")
         cluster.kubectl("delete", "crd", "widgets.example.com")
     assert "Traceback" not in log(cluster)
 

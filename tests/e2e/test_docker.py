@@ -8,6 +8,7 @@ import pytest
 from tests.support import engines
 from tests.support.engine_command import EngineCommand
 from tests.support.gap import port_taken_in_the_gap
+from tests.support.greeter import demand_refusal, folder_for_containers, page_of
 from tests.support.installed import Installed, taken_port, until
 from tests.support.relay import relay
 
@@ -34,15 +35,30 @@ def daemon(own_docker: engines.Daemon) -> Iterator[engines.Daemon]:
 
 
 @pytest.fixture(scope="module")
-def main(daemon: engines.Daemon, installed: Installed) -> Installed:
+def main(
+    daemon: engines.Daemon, installed: Installed, tmp_path_factory: pytest.TempPathFactory
+) -> Installed:
     main = installed.called("main")
-    main.ok(*CREATE, "--wait")
+    add_on = folder_for_containers(tmp_path_factory.mktemp("add-on"))
+    main.ok(*CREATE, "--enable", str(add_on), "--wait")
     main.ok("scale", "node", "--replicas", "100", "--wait")
     return main
 
 
 def nodes(cluster: Installed) -> int:
     return len(cluster.objects("nodes"))
+
+
+def test_an_add_on_runs_in_an_image_made_of_its_program_and_its_webhook_is_asked(
+    main: Installed,
+) -> None:
+    assert "kwok-main-greeter" in docker.containers()
+    assert page_of(main) == "hello from main\n"
+    assert (
+        main.kubectl("get", "greetings", "first", "-o", "jsonpath={.spec.text}")
+        == "hello from main"
+    )
+    demand_refusal(main)
 
 
 def test_a_log_is_followed_across_a_restart_of_its_container(main: Installed) -> None:

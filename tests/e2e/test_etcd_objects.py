@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.resource import Resource
 from tests.support.direct import answer, ask
 from tests.support.go_programs import module
-from tests.support.installed import Installed
+from tests.support.installed import PATIENCE, Installed, until
 from tests.support.planes import reached
 
 pytestmark = [
@@ -136,6 +138,51 @@ def test_what_was_deleted_comes_back_as_it_was(storage: Installed) -> None:
 
     assert storage.ok("kectl", "get", *words, "-o", "yaml") == before
     storage.kubectl("delete", "service", "there-and-back")
+
+
+def test_what_happens_in_etcd_is_seen_recorded_and_done_again(
+    storage: Installed, tmp_path: Path
+) -> None:
+    path, words = tmp_path / "run.yaml", ("configmap", "seen")
+    watcher = storage.start("etcd", "get", "cm", "--watch-only", "-n", "default")
+    recorder = storage.start("kectl", "snapshot", "record", "--path", str(path))
+    part = path.with_name("run.yaml.part")
+    until("the recording has begun", lambda: _begins(storage, part))
+    storage.kubectl("create", *words, "--from-literal=a=1")
+    storage.kubectl("patch", *words, "-p", PATCH)
+    storage.kubectl("create", "configmap", "gone")
+    storage.kubectl("delete", "configmap", "gone")
+    until("all of it is recorded", lambda: 'method: "delete"' in part.read_text())
+    for process in (watcher, recorder):
+        process.send_signal(signal.SIGINT)
+    keys, _ = watcher.communicate(timeout=PATIENCE)
+    _, said = recorder.communicate(timeout=PATIENCE)
+    assert recorder.returncode == 0, said
+    seen, gone = (f"/registry/configmaps/default/{name}" for name in ("seen", "gone"))
+    assert [key for key in keys.split() if key in (seen, gone)] == [seen, seen, gone, gone]
+    before = json.loads(storage.kubectl("get", *words, "-o", "json"))
+    storage.ok("kectl", "delete", "cm", "seen")  # past its finalizer
+
+    done = storage.run("kectl", "snapshot", "replay", "--path", str(path))
+
+    assert done.code == 0, done.err
+    assert "refused" not in done.err
+    after = json.loads(storage.kubectl("get", *words, "-o", "json"))
+    assert after["data"] == before["data"] == {"b": "2"}
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["metadata"]["finalizers"] == ["example.net/b"]
+    assert "gone" not in storage.kubectl("get", "configmaps", "-o", "name")
+    storage.kubectl("patch", *words, "-p", '{"metadata":{"finalizers":null}}')
+    storage.kubectl("delete", *words)
+
+
+PATCH = '{"data":{"a":null,"b":"2"},"metadata":{"finalizers":["example.net/b"]}}'
+
+
+def _begins(cluster: Installed, part: Path) -> bool:
+    """Change an object until the recording has a change."""
+    cluster.kubectl("annotate", "serviceaccount", "default", "--overwrite", f"at={time.time()}")
+    return part.exists() and "kind: ResourcePatch" in part.read_text()
 
 
 def test_a_value_that_the_api_server_could_not_read_is_not_put(

@@ -319,8 +319,10 @@ def test_the_node_proxy_tells_what_the_node_in_question_uses(place: Place, main:
     if place.command:
         pytest.skip("there all nodes have the address of the kubelet server")
     for name in ("node-000003", "node-000007"):
-        told = json.loads(main.kubectl("get", "--raw", f"/api/v1/nodes/{name}/proxy/stats/summary"))
-        assert told["node"]["nodeName"] == name
+        reported = json.loads(
+            main.kubectl("get", "--raw", f"/api/v1/nodes/{name}/proxy/stats/summary")
+        )
+        assert reported["node"]["nodeName"] == name
 
 
 def test_what_has_changed_since_a_mark_is_as_it_was(main: Installed) -> None:
@@ -366,15 +368,23 @@ def test_a_stopped_cluster_starts_again_with_all_its_objects(place: Place, main:
         assert answer_of_node_proxy(main) == "ok"
 
 
-def test_a_second_cluster_lives_beside_the_first_and_the_doctor_removes_what_is_left_of_it(
+def test_a_fork_lives_beside_its_source_and_the_doctor_removes_what_is_left_of_it(
     place: Place, main: Installed
 ) -> None:
     second = main.called(f"{main.name}-2")
-    place.create(second)
+    second.ok("create", "cluster", "--from", main.name, "--wait", timeout=PATIENCE)
 
-    assert fake_nodes(second) == 0
+    assert fake_nodes(second) == NODES
     assert not main.ports() & second.ports()
     assert place.found() == place.containers(main, second)
+    real = {
+        node["metadata"]["name"] for node in second.objects("nodes", "--selector", "type!=kwok")
+    }
+    assert real == (set(place.containers(second)) if place.has_node else set())
+    # By the kubelet server of the fork.
+    pod = second.objects("pods")[0]["metadata"]["name"]
+    assert second.kubectl("logs", pod, "--tail", "1").startswith(pod)
+    assert _knows(second, main.kubectl("create", "token", "default").strip())
 
     # As a user does who thinks that the folder is all that there is of it.
     shutil.rmtree(second.workdir / "clusters" / second.name)
@@ -383,6 +393,18 @@ def test_a_second_cluster_lives_beside_the_first_and_the_doctor_removes_what_is_
     assert place.found() == place.containers(main)
     assert [words for words in main.processes().values() if f"/{second.name}/" in words] == []
     assert main.statuses() == {"Ready"}
+
+
+def _knows(cluster: Installed, token: str) -> bool:
+    """Tell whether a cluster accepts a token."""
+    review = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenReview",
+        "spec": {"token": token},
+    }
+    words = ("kubectl", "create", "-f", "-", "-o", "json")
+    answer = json.loads(cluster.run(*words, stdin=json.dumps(review)).out)
+    return bool(answer["status"].get("authenticated"))
 
 
 def test_deleting_leaves_nothing(place: Place, main: Installed) -> None:

@@ -120,7 +120,10 @@ def test_each_node_declares_its_kubelet_and_answers_at_a_loopback_address_of_its
 
     for node in cluster.objects("nodes"):
         status, name = node["status"], node["metadata"]["name"]
-        assert status["declaredFeatures"] == ["ExtendWebSocketsToKubelet"]
+        assert status["declaredFeatures"] == [
+            "ExtendWebSocketsToKubelet",
+            "RestartAllContainersOnContainerExits",
+        ]
         internal = next(a["address"] for a in status["addresses"] if a["type"] == "InternalIP")
         port = status["daemonEndpoints"]["kubeletEndpoint"]["Port"]
         url = f"https://127{internal.removeprefix('198')}:{port}/stats/summary"

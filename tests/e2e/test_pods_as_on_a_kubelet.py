@@ -1,4 +1,4 @@
-"""Pods that live by the rules of a kubelet, in a real cluster."""
+"""Pods that follow the rules of a kubelet, in a real cluster."""
 
 import json
 from typing import Any
@@ -35,7 +35,8 @@ JOB: dict[str, Any] = {
 
 
 def test_pods_run_end_and_crash_as_on_a_kubelet(installed: Installed) -> None:
-    installed.ok("create", "cluster", "--stage", "pod-kubelet", "--nodes", "2", "--wait")
+    sets = ("--stage", "pod-kubelet", "--stage", "pod-chaos")
+    installed.ok("create", "cluster", *sets, "--nodes", "2", "--wait")
     for body in (CRASHING, JOB):
         installed.kubectl("apply", "-f", "-", stdin=json.dumps(body))
 
@@ -67,6 +68,18 @@ def test_a_pod_is_deleted_whatever_its_containers_do(installed: Installed) -> No
     assert [each["metadata"]["name"][:3] for each in installed.objects("pods")] == ["job"]
 
 
+def test_an_annotation_leaves_a_pod_to_the_stages_beside_it(installed: Installed) -> None:
+    chaos = "pod-container-running-failed.stage.kwok.x-k8s.io=true"
+    installed.kubectl("run", "left", "--image", "x", "--labels", chaos)
+    until("it runs as on a kubelet", lambda: _status(installed, "left")["phase"] == "Running")
+    installed.kubectl("annotate", "pod", "left", "kwokctl.dev/life=stages")
+
+    until("a Stage has failed it", lambda: _status(installed, "left")["phase"] == "Failed")
+    [container] = _status(installed, "left")["containerStatuses"]
+    assert container["state"]["terminated"]["reason"] == "containerFailed"
+    installed.kubectl("delete", "pod", "left", "--force", "--grace-period=0")
+
+
 def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
     installed: Installed,
 ) -> None:
@@ -84,9 +97,12 @@ def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
     until("the other one is evicted", lambda: _reason(installed, "small") == "Evicted")
 
 
+def _status(installed: Installed, name: str) -> Any:
+    return json.loads(installed.kubectl("get", "pod", name, "-o", "json"))["status"]
+
+
 def _reason(installed: Installed, name: str) -> Any:
-    found = json.loads(installed.kubectl("get", "pod", name, "-o", "json"))
-    return found["status"].get("reason")
+    return _status(installed, name).get("reason")
 
 
 def _crashing(installed: Installed) -> Any:

@@ -74,7 +74,9 @@ def test_a_program_changes_a_cluster_and_takes_it_back(cluster: Cluster) -> None
 def _kwokctl(folder: Path, *words: str) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "kwokctl", "--name", "door", *words]
     environment = os.environ | {"KWOK_WORKDIR": str(folder)}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 class Connection(http.client.HTTPConnection):
@@ -114,16 +116,18 @@ def test_a_cluster_begins_with_a_snapshot_file(cluster: Cluster, folder: Path) -
     file = folder / "door.db"
     with _kwokctl(folder, "snapshot", "save", "--path", str(file)) as saving:
         assert saving.wait(60) == 0
-    words = ("create", "cluster", "--from", str(file), "--wait", "180s", "--etcd-fsync", "off")
-    with _kwokctl(folder, "--name", "seeded", *words, "--kubeconfig=") as creating:
-        assert creating.wait(200) == 0
+    words = ("create", "cluster", "--from", str(file), "--count", "1", "--etcd-fsync", "off")
+    with _kwokctl(folder, "--name", "seeded", *words, "--wait=180s", "--kubeconfig=") as creating:
+        said = creating.communicate(timeout=200)[1]
+        assert creating.returncode == 0, said
+    assert "does not serve" not in said
 
-    seeded = Cluster.open("seeded", workdir=folder)
+    seeded = Cluster.open("seeded-1", workdir=folder)
     try:
         nodes = seeded.wait_for("nodes", "Ready", namespace=None, count=2)
         service = seeded.get("service/kubernetes")
         ports = {node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] for node in nodes}
-        text = (folder / "clusters" / "seeded" / "kubeconfig.yaml").read_text()
+        text = (folder / "clusters" / "seeded-1" / "kubeconfig.yaml").read_text()
         assert f":{service['spec']['ports'][0]['targetPort']}" in text
         assert ports != {
             node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]

@@ -2,14 +2,19 @@
 
 import json
 import os
+import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.installed import Installed, condition, until
+from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.target import here
+from kwokctl.host.paths import cache_dir
+from tests.support.installed import Installed, condition, taken_port, until
 
 pytestmark = [
     pytest.mark.e2e,
@@ -146,31 +151,89 @@ metadata: {name: late, annotations: {kwok.x-k8s.io/node: fake}}
 """A pod whose node does not exist, and a node that does not become Ready while the controller is dead."""
 
 
-def test_the_doctor_finds_what_is_broken_and_repairs_it(cluster: Installed) -> None:
+HELD = ("namespace/held", "persistentvolumeclaim/held")
+HELD_OBJECTS = f"""\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: held
+  uid: 5a9a1c2e-7f5b-4c11-9d61-3f6f6a1f0b01
+  creationTimestamp: {LONG_AGO}
+  deletionTimestamp: {LONG_AGO}
+  deletionGracePeriodSeconds: 0
+  finalizers: [example.com/e2e]
+spec: {{finalizers: [kubernetes]}}
+status: {{phase: Terminating}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: held
+  namespace: default
+  uid: 5a9a1c2e-7f5b-4c11-9d61-3f6f6a1f0b02
+  creationTimestamp: {LONG_AGO}
+  deletionTimestamp: {LONG_AGO}
+  deletionGracePeriodSeconds: 0
+  finalizers: [example.com/e2e]
+spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}
+status: {{phase: Pending}}
+"""
+"""What was deleted long ago, and is held by a finalizer that no controller takes away."""
+
+
+def test_the_doctor_finds_what_is_broken_and_repairs_it(cluster: Installed, tmp_path: Path) -> None:
     for component in "kube-scheduler", "kwok-controller":
         os.kill(cluster.pids()[component], signal.SIGKILL)
     cluster.kubectl("create", "-f", "-", stdin=LOST)
     cluster.kubectl("delete", "pod", "lost", "--wait=false")
+    assert cluster.run("etcd", "put", "--path", "-", stdin=HELD_OBJECTS).code == 0
     root = cluster.workdir / "clusters" / cluster.name
     root.chmod(0o755)
     until("they are dead", lambda: cluster.run("status").code == 1)
 
-    found = examined(cluster)
-    assert {"rights", "components", "nodes", "pods"} <= wrong(found)
-    [nodes] = [each for each in found["ofCluster"] if each["check"] == "nodes"]
-    assert any("'node-initialize' matches 'late'" in note for note in nodes["notes"])
+    cache = damaged_store(tmp_path)
+    [scheduler] = {each["hostPort"] for each in cluster.components()["kube-scheduler"]["ports"]}
+    with taken_port(scheduler), taken_port() as port:
+        found = examined(cluster, XDG_CACHE_HOME=str(cache), KWOK_ETCD_PORT=str(port))
+    assert {"store", "ports", "rights"} <= wrong(found["machine"])
+    assert {"components", "ports", "nodes", "pods", "deletions"} <= wrong(found["ofCluster"])
+    notes = one(found["ofCluster"], "nodes")["notes"]
+    assert any("'node-initialize' matches 'late'" in note for note in notes)
+    held = [f["what"] for f in one(found["ofCluster"], "deletions")["findings"]]
+    assert [what.partition(" was deleted")[0] for what in held] == [
+        "the namespace 'held'",
+        "the persistentvolumeclaim 'held' in 'default'",
+    ]
 
     cluster.run("doctor", "--fix")
-    until("all is well", lambda: not wrong({**examined(cluster), "machine": ()}))
+    for each in HELD:
+        cluster.kubectl("patch", each, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    until("all is well", lambda: not wrong(examined(cluster)["ofCluster"]))
     assert root.stat().st_mode & 0o777 == 0o700
 
 
-def examined(cluster: Installed) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(cluster.run("doctor", "-o", "json").out)
+def damaged_store(folder: Path) -> Path:
+    """Return a cache folder with one program, in which a byte is not as it was."""
+    [entry, *_] = [e for e in store_of(cache_dir(), here()).entries() if e.name == "etcdutl"]
+    place = store_of(folder / "kwokctl", here()).root / entry.name / entry.version
+    shutil.copytree(entry.path.parent, place)
+    with (place / entry.path.name).open("r+b") as program:
+        program.seek(1_000)
+        program.write(b"damaged")
+    return folder
+
+
+def examined(cluster: Installed, **settings: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        cluster.run("doctor", "-o", "json", timeout=300, **settings).out
+    )
     return found
 
 
-def wrong(found: Mapping[str, Any]) -> set[str]:
+def one(checks: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any]:
+    return next(each for each in checks if each["check"] == name)
+
+
+def wrong(checks: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the names of the checks that have found something."""
-    checks = (*found["machine"], *found["ofCluster"])
     return {each["check"] for each in checks if each["findings"]}

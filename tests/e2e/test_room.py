@@ -1,13 +1,16 @@
 """An etcd with little room, and fleets that are too large for it."""
 
 import asyncio
+import itertools
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from kwokctl.etcd.kv.kv import Kv, Put, Txn
+from kwokctl.etcd.kv.maintenance import status
 from tests.support.installed import Installed, condition, until
 
 pytestmark = [
@@ -17,6 +20,8 @@ pytestmark = [
 ]
 
 _MEBIBYTE = 1 << 20
+_NEARLY_FULL = 41 * _MEBIBYTE
+"""More than what `scale` stops at, 80% of the quota of 48 MiB."""
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +35,15 @@ def small(installed: Installed) -> Installed:
     return installed
 
 
-async def _fill(socket: Path, mebibytes: int) -> None:
+async def _fill(socket: Path, *, until_done: Callable[[], bool]) -> None:
+    """Keep etcd nearly full, but not full: what is given back is written to again."""
     async with Kv(f"unix:{socket}") as kv:
-        for number in range(mebibytes):
-            value = bytes([number]) * _MEBIBYTE
+        for number in itertools.count():
+            while (await status(kv)).db_size > _NEARLY_FULL and not until_done():
+                await asyncio.sleep(0.05)
+            if until_done():
+                return
+            value = bytes([number % 256]) * _MEBIBYTE
             await kv.txn(Txn((), (Put(f"/elsewhere/{number}".encode(), value),)))
 
 
@@ -59,7 +69,7 @@ def test_scaling_stops_with_whole_objects_when_etcd_fills_meanwhile(small: Insta
     with ThreadPoolExecutor() as threads:
         scaling = threads.submit(small.run, "scale", "node", "--replicas", "8000")
         until("a hundred nodes", lambda: len(small.objects("nodes")) > 100)
-        asyncio.run(_fill(socket, 34))
+        asyncio.run(_fill(socket, until_done=scaling.done))
         stopped = scaling.result()
 
     assert stopped.code == 1

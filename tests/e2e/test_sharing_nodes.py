@@ -13,7 +13,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.resource import NODES, PODS
 from tests.support.controllers import Controllers, shared_node
 from tests.support.direct import ask, encoded
-from tests.support.installed import Installed
+from tests.support.installed import Installed, condition
 from tests.support.lease_history import LeaseHistory
 
 pytestmark = [
@@ -24,12 +24,21 @@ pytestmark = [
 
 LEASE = 8
 COUNT = 24
+KWOK = "kwokctl.kwok"
+COMMON = "10.77.0.0/16"
+"""The network of half of the nodes."""
+
+
+def kubeconfig_of(cluster: Installed) -> Path:
+    return cluster.workdir / "clusters" / cluster.name / "kubeconfig.yaml"
 
 
 @asynccontextmanager
 async def objects(client: Client) -> AsyncIterator[list[str]]:
-    """Have nodes without a network of their own, and two pods on each; gives the pods' names."""
+    """Have nodes without a network or with a common one, two pods on each; gives the pods' names."""
     nodes = [shared_node(number) for number in range(COUNT)]
+    for node in nodes[::2]:
+        node["spec"] = {"podCIDR": COMMON}
     names = [node["metadata"]["name"] for node in nodes]
     pods = {f"{name}-{number}": name for name in names for number in range(2)}
     for node in nodes:
@@ -56,9 +65,9 @@ async def addresses(client: Client, pods: Sequence[str]) -> list[str]:
 
 
 async def they_join(controllers: Controllers, history: LeaseHistory) -> None:
-    controllers.start()
+    controllers.start(KWOK)
     await history.until(COUNT)
-    controllers.start()
+    controllers.start(KWOK)
     await history.until(12, 12)
     controllers.start()
     await history.until(8, 8, 8)
@@ -66,7 +75,7 @@ async def they_join(controllers: Controllers, history: LeaseHistory) -> None:
     assert history.moves() == history.transitions() == 12 + 8
     assert history.longest_silence() < LEASE
     logs = [controllers.log(number) for number in range(3)]
-    assert sum("is taken: health and metrics are at port" in log for log in logs) == 2
+    assert sum("is taken: health" in log for log in logs) == 2
     assert sum("playing kinds other than nodes and pods" in log for log in logs) == 1
 
 
@@ -85,7 +94,7 @@ async def they_go(controllers: Controllers, history: LeaseHistory) -> None:
 def test_controllers_join_leave_and_are_killed_and_no_lease_ends_that_need_not(
     storage: Installed, tmp_path: Path
 ) -> None:
-    controllers = Controllers(storage, tmp_path, lease_seconds=LEASE)
+    controllers = Controllers(kubeconfig_of(storage), tmp_path, lease_seconds=LEASE)
     history = LeaseHistory("shared-")
 
     async def story(client: Client) -> None:
@@ -97,6 +106,44 @@ def test_controllers_join_leave_and_are_killed_and_no_lease_ends_that_need_not(
             assert len(set(found)) == len(found) == 2 * COUNT
             assert "" not in found
             following.cancel()
+
+    try:
+        ask(storage, story)
+    finally:
+        controllers.kill()
+
+
+async def until_it_runs(client: Client, pod: str) -> None:
+    async with asyncio.timeout(60):
+        while (await client.get(PODS, "default", pod))["status"]["phase"] != "Running":
+            await asyncio.sleep(0.05)
+
+
+def test_in_single_node_mode_other_nodes_and_their_pods_stay_as_they_are(
+    storage: Installed, tmp_path: Path
+) -> None:
+    own, other = (shared_node(number)["metadata"]["name"] for number in range(2))
+    selecting = f"--manage-single-node={own}"
+    controllers = Controllers(
+        kubeconfig_of(storage), tmp_path, lease_seconds=LEASE, selecting=selecting
+    )
+
+    async def look(client: Client) -> list[Json]:
+        return [
+            await client.get(NODES, None, other),
+            *[await client.get(PODS, "default", f"{other}-{number}") for number in range(2)],
+        ]
+
+    async def story(client: Client) -> None:
+        async with objects(client):
+            before = await look(client)
+            controllers.start(KWOK)
+            for number in range(2):
+                await until_it_runs(client, f"{own}-{number}")
+            controllers.end(0, signal.SIGTERM)
+
+            assert condition(await client.get(NODES, None, own), "Ready") == "True"
+            assert await look(client) == before
 
     try:
         ask(storage, story)

@@ -1,11 +1,14 @@
 """The shipped sets of Stages, and those of a user beside them, played by a real cluster."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.helm import helm
 from tests.support.installed import Installed, condition, until
 
 pytestmark = [
@@ -132,20 +135,52 @@ def test_a_pod_goes_through_the_steps_of_a_real_one(cluster: Installed) -> None:
 
 
 def test_a_job_completes_and_a_bare_pod_too_or_fails_at_its_deadline(cluster: Installed) -> None:
-    waits = {"pod-run-to-completion.stage.kwok.x-k8s.io/delay": "never"}
+    delay = "pod-run-to-completion.stage.kwok.x-k8s.io/delay"
     never = {"restartPolicy": "Never"}
+    short = {**never, "activeDeadlineSeconds": 1}
     apply(
         cluster,
         job(timing(*GENERAL)),
         pod("hook", spec=never),
-        pod("late", spec={**never, "activeDeadlineSeconds": 1}, annotations=waits),
+        pod("late", spec=short, annotations={delay: "never"}),
+        pod("slow", spec=short, annotations={delay: "10m"}),
     )
 
     cluster.kubectl("wait", "--for=condition=complete", "job/job", "--timeout=120s")
     until("the bare pod ends", lambda: phase(cluster, "hook") == "Succeeded")
-    until("the other fails", lambda: phase(cluster, "late") == "Failed")
-    late = json.loads(cluster.kubectl("get", "pod", "late", "-o", "json"))
-    assert late["status"]["reason"] == "DeadlineExceeded"
+    others = ("late", "slow")
+    until("the others fail", lambda: {phase(cluster, each) for each in others} == {"Failed"})
+    for each in others:
+        late = json.loads(cluster.kubectl("get", "pod", each, "-o", "json"))
+        assert late["status"]["reason"] == "DeadlineExceeded"
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    return helm()
+
+
+@pytest.mark.network
+def test_hooks_and_tests_of_helm_end(cluster: Installed, program: Path, tmp_path: Path) -> None:
+    hook, check = job(timing(*GENERAL)), pod("check", spec={"restartPolicy": "Never"})
+    hook["metadata"] |= {"name": "hook", "annotations": {"helm.sh/hook": "pre-install"}}
+    check["metadata"]["annotations"]["helm.sh/hook"] = "test"
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("{apiVersion: v2, name: hooked, version: 1.0.0}")
+    for name, each in (("hook", hook), ("check", check)):
+        (tmp_path / "templates" / f"{name}.yaml").write_text(json.dumps(each))
+    kubeconfig = cluster.workdir / "clusters" / cluster.name / "kubeconfig.yaml"
+
+    home = {**os.environ, "HOME": str(tmp_path)}
+
+    def run(*words: str | Path) -> str:
+        command = (program, "--kubeconfig", kubeconfig, *words, "--timeout", "2m")
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=home)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "deployed" in run("install", "hooked", tmp_path)
+    assert "Succeeded" in run("test", "hooked")
 
 
 def test_what_has_a_label_fails(cluster: Installed) -> None:
@@ -179,6 +214,7 @@ def test_a_claim_gets_a_volume_which_goes_with_it(cluster: Installed) -> None:
         return [each["status"].get("phase", "") for each in cluster.objects(plural)]
 
     until("the claim is bound", lambda: phases("persistentvolumeclaims") == ["Bound"])
+    assert "- pvc-provision: " in cluster.ok("stage", "explain", "pvc/data")
     until("the volume is bound", lambda: phases("persistentvolumes") == ["Bound"])
     cluster.kubectl("delete", "persistentvolumeclaim", "data", "--wait=true")
     until("the volume is gone", lambda: phases("persistentvolumes") == [])

@@ -26,6 +26,17 @@ SIZE = 320 << 20
 """Bytes: room for etcd's log, which is made in files of 64 MB, and for it once more in a restore."""
 
 
+RECORDING = """\
+apiVersion: action.kwok.x-k8s.io/v1alpha1
+kind: ResourcePatch
+resource: {version: v1, resource: configmaps}
+target: {name: seen, namespace: default}
+durationNanosecond: 1
+method: create
+template: {apiVersion: v1, kind: ConfigMap, metadata: {name: seen, namespace: default}}
+"""
+
+
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
     """A small disk of its own where we may mount one, else a folder."""
@@ -73,10 +84,13 @@ def test_on_a_full_disk_only_commands_that_need_space_fail(cluster: Installed) -
     if not cluster.folder.is_mount():
         pytest.skip("a disk to be filled cannot be mounted here (that takes root)")
     folder = cluster.workdir / "clusters" / cluster.name
+    cluster.ok("snapshot", "mark", "before")
+    (cluster.folder / "run.yaml").write_text(RECORDING)
     fill(cluster.folder / "filling")
 
     said = cluster.refused("snapshot", "restore", "--path", str(cluster.folder / "saved.db"))
     assert f"in '{folder}', where 0 MB are free" in said
+    _nothing_is_begun_without_space(cluster)
     cluster.ok("stop", "cluster")
     assert cluster.statuses() == {"Stopped"}
     # etcd has given back what it had reserved for its log.
@@ -89,6 +103,25 @@ def test_on_a_full_disk_only_commands_that_need_space_fail(cluster: Installed) -
     assert len(cluster.objects("nodes")) == 20
 
 
+def _nothing_is_begun_without_space(cluster: Installed) -> None:
+    """Try what would write large files, or stop components that could not be started again."""
+    before, pids = cluster.files(), cluster.pids()
+    fork, recording = cluster.called("fork"), str(cluster.folder / "run.yaml")
+
+    refusals = (
+        cluster.refused("snapshot", "mark", "full"),
+        cluster.refused("snapshot", "rewind"),
+        cluster.refused("snapshot", "replay", "--path", recording, "--no-snapshot"),
+        cluster.refused("snapshot", "record", "--path", f"{recording}.gz", "--duration", "60s"),
+        fork.refused("create", "cluster", "--from", cluster.name),
+    )
+
+    reasons = ("cannot be written", "are free")
+    assert [said for said in refusals if not any(why in said for why in reasons)] == []
+    assert cluster.files() == before
+    assert cluster.pids() == pids
+
+
 def test_deleting_works_on_a_full_disk_and_leaves_nothing(cluster: Installed) -> None:
     if cluster.folder.is_mount():
         fill(cluster.folder / "filling")
@@ -96,7 +129,7 @@ def test_deleting_works_on_a_full_disk_and_leaves_nothing(cluster: Installed) ->
     cluster.ok("delete", "cluster")
 
     assert cluster.processes() == {}
-    assert cluster.files() <= {"kubeconfig", "saved.db", "filling"}
+    assert cluster.files() <= {"kubeconfig", "saved.db", "run.yaml", "filling"}
     assert kubeconfig_names(cluster.kubeconfig)["contexts"] == ["elsewhere"]
 
 

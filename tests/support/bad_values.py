@@ -121,6 +121,7 @@ TAKEN: Mapping[str, Taken] = {
     "M": _nothing,
     "N": _nothing,
     "NAME,…": _no_items,
+    "PASSWORD": _nothing,  # the user must be there
     "PATH": _empty,
     "PERCENT": _nothing,
     "POLICY": _empty,
@@ -144,6 +145,8 @@ TAKEN: Mapping[str, Taken] = {
     "--etcd-prefix": _PREFIX,
     "--prefix": _PREFIX,
     "etcd --path": _anything,
+    "etcd snapshot record --path": _becomes_file,
+    "etcd snapshot replay --path": _becomes_file,
     "etcd --user": _empty,
     "--filter": _empty,
     "--from": _CLUSTER,
@@ -178,6 +181,7 @@ TAKEN: Mapping[str, Taken] = {
     "kind": _nothing,  # no resource template has such a name
     "component": _anything,  # only the cluster knows its components
     "log": _anything,
+    "named": _anything,  # the cluster knows its marks and its objects
     "ports": _nothing,
     "resource": _anything,  # etcd has the definitions of kinds
     "set_name": _like(r"|(?![0-9]+\Z)[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"),

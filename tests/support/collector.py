@@ -21,7 +21,7 @@ _SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What is told apart of a span."""
+    """What distinguishes a span from others."""
 
     service: str
     cluster: str

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from kwokctl.json_value import Json
-from tests.support.installed import Installed
 from tests.support.ports import free_port
 
 LABELS = {"sharing": "yes"}
@@ -21,7 +20,14 @@ def shared_node(number: int) -> Json:
 class Controllers:
     """The processes of one machine: all are given the same port."""
 
-    def __init__(self, cluster: Installed, folder: Path, *, lease_seconds: int) -> None:
+    def __init__(
+        self,
+        kubeconfig: Path,
+        folder: Path,
+        *,
+        lease_seconds: int,
+        selecting: str = "--manage-nodes-with-label-selector=sharing=yes",
+    ) -> None:
         self.folder = folder
         stages = folder / "stages.yaml"
         templates = [
@@ -29,18 +35,19 @@ class Controllers:
         ]
         stages.write_text("\n---\n".join(each.read_text("utf-8") for each in templates))
         self.words = (
-            f"--kubeconfig={cluster.workdir / 'clusters' / cluster.name / 'kubeconfig.yaml'}",
+            f"--kubeconfig={kubeconfig}",
             f"--config={stages}",
-            "--manage-nodes-with-label-selector=sharing=yes",
+            selecting,
             f"--node-lease-duration-seconds={lease_seconds}",
             f"--server-address=127.0.0.1:{free_port()}",
         )
         self.processes: list[subprocess.Popen[bytes]] = []
 
-    def start(self) -> None:
+    def start(self, module: str = "kwokctl.controller") -> None:
+        """Start one more: the controller alone, or with the server of kubelets as `kwok` has it."""
         log = (self.folder / f"log-{len(self.processes)}").open("w")
         with log:
-            words = [sys.executable, "-m", "kwokctl.controller", *self.words]
+            words = [sys.executable, "-m", module, *self.words]
             self.processes.append(subprocess.Popen(words, stdout=log, stderr=log))
 
     def log(self, number: int) -> str:

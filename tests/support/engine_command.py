@@ -15,6 +15,10 @@ class EngineCommand:
         """Run it, and return the words that it says."""
         return self._run(*arguments, err=PIPE).split()
 
+    def result(self, *arguments: str) -> str:
+        """Run it, and return its result as it is."""
+        return self._run(*arguments, err=PIPE)
+
     def lines(self, *arguments: str) -> list[str]:
         """Run it, and return all that it says, line by line."""
         return self._run(*arguments, err=STDOUT).splitlines()

@@ -21,6 +21,11 @@ async def disarm(kv: Kv) -> None:
         await _ask(kv, {"action": 2, "memberID": alarm.memberID, "alarm": alarm.alarm})
 
 
+async def refuse_writes(kv: Kv) -> None:
+    """Raise the alarm of an etcd that has reached its quota."""
+    await _ask(kv, {"action": 1, "alarm": shim.load().etcdrpc.NOSPACE})
+
+
 async def _ask(kv: Kv, words: dict[str, int]) -> Any:
     rpc = shim.load().etcdrpc
     request = rpc.AlarmRequest(**words).SerializeToString()

@@ -29,8 +29,8 @@ class SpdyCommand:
         for stream in self.streams.values():
             if stream != self.streams.get("stdin"):
                 await self.peer.until_end_of(stream)
-        out, err, told = (self.received(name) for name in ("stdout", "stderr", "error"))
-        return out, err, status(told)
+        out, err, reported = (self.received(name) for name in ("stdout", "stderr", "error"))
+        return out, err, status(reported)
 
     def received(self, name: str) -> bytes:
         return self.peer.received.get(self.streams.get(name, -1), b"")
@@ -63,6 +63,6 @@ def sh(script: str) -> list[str]:
     return ["sh", "-c", script]
 
 
-def exit_code(told: Json) -> str:
-    code: str = told["details"]["causes"][0]["message"]
+def exit_code(reported: Json) -> str:
+    code: str = reported["details"]["causes"][0]["message"]
     return code

@@ -1,5 +1,6 @@
 """A runtime in memory, which records its calls."""
 
+import os
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -90,3 +91,13 @@ class FakeEngineRuntime(FakeRuntime):
     """A runtime in memory that starts components from images, too."""
 
     images: FakeImages = field(default_factory=FakeImages)
+
+
+@dataclass
+class SeenRuntime(FakeRuntime):
+    """A runtime of which this very process is a component, several times."""
+
+    times: int = 1
+
+    async def processes(self, cluster: ClusterName) -> Mapping[ComponentName, Collection[int]]:
+        return {ETCD: [os.getpid()] * self.times}

@@ -26,12 +26,14 @@ class Runner:
     """The job's own, and empty."""
     github: Mapping[str, str]
     """The context `github`, such as where the action is."""
+    temp: Path
+    """What steps have for files; another use of an action in the same job finds them again."""
     said: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, action: Path, folder: Path, github: Mapping[str, str]) -> "Runner":
+    def of(cls, action: Path, folder: Path, temp: Path, github: Mapping[str, str]) -> "Runner":
         """Read an action."""
-        return cls(yaml.safe_load(action.read_text(encoding="utf-8")), folder, github)
+        return cls(yaml.safe_load(action.read_text(encoding="utf-8")), folder, github, temp)
 
     def run(self, **given: str) -> int:
         """Run the action's steps until one fails; return the exit code of the last one."""
@@ -65,7 +67,7 @@ class Runner:
         files = {
             "GITHUB_PATH": str(self.folder / "path"),
             "GITHUB_OUTPUT": str(self.folder / "output"),
-            "RUNNER_TEMP": str(self.folder / "temp"),
+            "RUNNER_TEMP": str(self.temp),
         }
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],

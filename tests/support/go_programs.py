@@ -13,8 +13,11 @@ _HOME = pwd.getpwuid(os.getuid()).pw_dir
 """The user's own home folder, where Go has its modules; tests have another."""
 
 
-def built(name: str, folder: Path) -> Path:
-    """Build `tests/support/NAME` into a folder; skips the test where that is not possible."""
+def built(name: str, folder: Path, *, is_static: bool = False) -> Path:
+    """Build `tests/support/NAME` into a folder; skips the test where that is not possible.
+
+    What is static runs in a container without any library.
+    """
     go = shutil.which("go")
     if go is None:
         pytest.skip("Go is not installed")
@@ -22,7 +25,12 @@ def built(name: str, folder: Path) -> Path:
     result = subprocess.run(
         [go, "build", "-o", program, "."],
         cwd=Path(__file__).parent / name,
-        env={"GOMODCACHE": f"{_HOME}/go/pkg/mod", "HOME": _HOME, **_inherited()},
+        env={
+            "GOMODCACHE": f"{_HOME}/go/pkg/mod",
+            "HOME": _HOME,
+            **({"CGO_ENABLED": "0"} if is_static else {}),
+            **_inherited(),
+        },
         capture_output=True,
         text=True,
         check=False,

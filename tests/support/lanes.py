@@ -6,8 +6,9 @@ the rules that a dockerd makes in the packet filter, which a second one would ov
 The Docker of kind's lane makes none: kind's nodes need only published ports, for which it has a
 proxy.
 
-Each lane is a pytest of its own. Its lines are shown as it writes them, its failures when it ends;
-the skipped and failed tests of all lanes, and their numbers, come last.
+Each lane is a pytest of its own, and what `make check` does is one more. Its lines are shown as it
+writes them, its failures when it ends; the skipped and failed tests of all lanes, and their
+numbers, come last.
 """
 
 import os
@@ -63,6 +64,9 @@ LANES: Mapping[str, Sequence[str]] = {
 }
 """What selects the tests of each lane; each test is in one of them."""
 
+CHECK: Mapping[str, Sequence[str]] = {"check": ("make", "--no-print-directory", "check")}
+"""What reads the code rather than runs it: beside the tests, for it uses one processor only."""
+
 
 def engine_of(marks: Iterable[str]) -> str:
     """Return the engine that a test with these marks needs."""
@@ -107,9 +111,12 @@ class Run:
     def follow(self) -> Report:
         """Show what it does until it has ended."""
         assert self._process.stdout is not None
-        report = self._read(line.rstrip() for line in self._process.stdout)
-        report.code = self._process.wait()
+        with self._process:
+            report = self._read(line.rstrip() for line in self._process.stdout)
+        report.code = self._process.returncode
         ended = report.numbers or f"ended with exit code {report.code}"
+        if report.code and not report.numbers:
+            report.summary.append(f"FAILED the lane '{self._name}': exit code {report.code}")
         self._show("\n".join([*report.details, ended]))
         return report
 
@@ -186,4 +193,4 @@ def exit_code(codes: Iterable[int]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(commands(sys.argv[1:])))
+    sys.exit(run({**CHECK, **commands(sys.argv[1:])}))

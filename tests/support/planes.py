@@ -1,11 +1,12 @@
 """A cluster's etcd and API server, reached as the product itself reaches them."""
 
 import asyncio
+import json
 import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -48,6 +49,16 @@ async def connected(cluster: Installed, *, connections: int = 24) -> AsyncIterat
     access = await asyncio.to_thread(load_access, paths(cluster).kubeconfig)
     async with Pool(access, connections=connections) as pool:
         yield Client(pool)
+
+
+async def answer_to_token(cluster: Installed, token: str) -> int:
+    """Return what an API server answers to a token when it is asked who that is."""
+    access = await asyncio.to_thread(load_access, paths(cluster).kubeconfig)
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    only_token = replace(access, token=token, cert=None, key=None)
+    async with Pool(only_token) as pool:
+        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        return (await pool.request("POST", path, body=json.dumps(review).encode())).status
 
 
 @asynccontextmanager

@@ -51,6 +51,12 @@ class RecordingPlane:
         self.calls.append(("patch_and_record", target.name))
         return await self._plane.patch_and_record(target, patch, event, current=current)
 
+    async def store_whole(
+        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
+    ) -> int | None:
+        self.calls.append(("store_whole", target.name))
+        return await self._plane.store_whole(target, value, version, event)
+
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         self.calls += [("renew", renewal.node) for renewal in renewals]
         return await self._plane.renew(renewals)

@@ -199,6 +199,6 @@ class WebSocketPeer:
             self.received[number] = self.received.get(number, b"") + bytes(message.data[1:])
 
 
-def status(told: bytes) -> Json:
+def status(reported: bytes) -> Json:
     """Return a Status as a client reads it."""
-    return json.loads(told)
+    return json.loads(reported)

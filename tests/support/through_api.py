@@ -27,6 +27,11 @@ class ThroughApi:
     ) -> Json | None:
         return None
 
+    async def store_whole(
+        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
+    ) -> int | None:
+        return None
+
     async def create_copies(self: KubeletWriter, new: NewObjects) -> None:
         await ApiBulk(self).create(new)
 

@@ -14,8 +14,8 @@ from kwokctl import errors
 from kwokctl.artifacts import node_images, versions
 from kwokctl.components import releases
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.checks import OLDEST_MINOR
 from kwokctl.config.options import spellings
+from kwokctl.config.version_checks import OLDEST_MINOR
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]

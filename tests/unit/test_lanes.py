@@ -136,6 +136,17 @@ def test_lanes_are_shown_as_one_run_that_ends_with_its_summary(tmp_path: Path) -
     assert "(5 lanes)" in lines[-1]
 
 
+def test_a_lane_that_fails_without_tests_is_in_the_summary(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    check = lanes.Run("check", ["sh", "-c", "echo 'page.md is old'; exit 2"])
+
+    report = check.follow()
+
+    assert (report.code, report.summary) == (2, ["FAILED the lane 'check': exit code 2"])
+    assert "check     | page.md is old" in capsys.readouterr().out
+
+
 SLOW = """
 import time
 import pytest

@@ -1,0 +1,97 @@
+"""An etcd in memory for pods and their Events, and an API server that writes to it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.events.encode import stored_value
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.objects.stored import decoded
+from kwokctl.dataplane.port import ObjectKey, Patch
+from kwokctl.dataplane.shapes import check_status
+from kwokctl.dataplane.store import value_of
+from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.resource import EVENTS, NAMESPACES, PODS
+from kwokctl.kube.transport.pool import Pool, Response
+from tests.support.memory_etcd import MemoryEtcd
+
+KEYS = Keys("/registry")
+_NAMESPACE = 101
+"""The revision of the namespace, which is the first write."""
+
+
+class Etcd(MemoryEtcd):
+    """Keeps all that was ever written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history: dict[bytes, list[bytes]] = {}
+        assert self.put(KEYS.key(NAMESPACES, None, "default"), b"active") == _NAMESPACE
+
+    def _put(self, key: bytes, value: bytes, lease: int) -> None:
+        super()._put(key, value, lease)
+        self.history.setdefault(key, []).append(value)
+
+    def events(self) -> Mapping[bytes, Sequence[Json]]:
+        """Return the Events that were written, by their keys, without their random uids."""
+        return {
+            key: [_without_uid(decoded(value).document) for value in values]
+            for key, values in self.history.items()
+            if key.startswith(KEYS.folder(EVENTS))
+        }
+
+    def all_written(self) -> Mapping[bytes, Sequence[Json]]:
+        """Return all that was written to each key, in its order: bytes, or Events without their uids."""
+        return {**self.history, **self.events()}
+
+
+class Namespaces(Pool):
+    def __init__(self) -> None:
+        super().__init__(Access(server="http://127.0.0.1:1"))
+
+    async def request(self, method: str, path: str, **_: Any) -> Response:
+        return Response(200, b'{"metadata":{"resourceVersion":"%d"}}' % _NAMESPACE, [])
+
+
+class Api(ApiPlane):
+    """An API server for pods that writes to an etcd in memory."""
+
+    def __init__(self, etcd: Etcd) -> None:
+        super().__init__(Namespaces())
+        self._etcd = etcd
+
+    async def record(self, event: ObjectEvent) -> None:
+        lease = await self._etcd.grant(3660)
+        key = KEYS.key(EVENTS, event.namespace, event.name)
+        self._etcd.put(key, stored_value(event, "uid", ""), lease)
+
+    async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
+        key = KEYS.key(PODS, target.namespace, target.name)
+        value = orjson.loads(self._etcd.stored[key].value)
+        seen = with_version(value, self._etcd.stored[key].mod_revision)
+        changed = apply_patch(seen, patch.document, patch.type, "Pod")
+        if problem := check_status(PODS, orjson.dumps(changed.get("status") or {})):
+            raise ApiError(problem, status=422, reason="Invalid")
+        revision = self._etcd.put(key, value_of(changed, "v1", "Pod"))
+        return with_version(changed, revision)
+
+    async def delete(self, target: ObjectKey, **_: Any) -> None:
+        key = KEYS.key(PODS, target.namespace, target.name)
+        if self._etcd.stored.pop(key, None) is None:
+            raise ApiError("gone", status=404, reason="NotFound")
+
+
+def with_version(value: Json, version: int) -> Json:
+    """Return an object as it is in a version."""
+    return {**value, "metadata": {**value["metadata"], "resourceVersion": str(version)}}
+
+
+def _without_uid(event: Json) -> Json:
+    metadata = {name: value for name, value in event["metadata"].items() if name != "uid"}
+    return {**event, "metadata": metadata}

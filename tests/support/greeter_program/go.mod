@@ -1,0 +1,3 @@
+module kwokctl.dev/tests/greeter
+
+go 1.24

@@ -35,6 +35,8 @@ _ERROR = re.compile(r"[EF]\d{4} ")
 """How lines of errors begin: a letter, the month and the day
 (https://github.com/kubernetes/klog/blob/main/klog.go, header).
 """
+_MISSING = re.compile(r"failed to load plugin.*\bcri\b")
+"""How containerd reports that it runs without its service for the kubelet (`services/server/server.go`)."""
 
 # A second name for each log file, for it is still written to.
 _KEEP = """\
@@ -151,12 +153,12 @@ class Node:
         return await self._inside.run("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", *words)
 
     async def complaint(self, names: Collection[ComponentName]) -> str:
-        """Return the last log lines of those components that have died, else the kubelet's.
+        """Return the last log lines of those components that have died, else containerd's or the kubelet's.
 
         What cannot be read is left out, and named if nothing else can be read.
         """
         unread = []
-        for read in (partial(self._of_the_dead, names), self._of_the_kubelet):
+        for read in (partial(self._of_the_dead, names), self._of_containerd, self._of_the_kubelet):
             try:
                 if said := await read():
                     return said
@@ -176,9 +178,17 @@ class Node:
         return "\n".join(f"{name}: {said}" for name, said in last.items() if said)
 
     async def _of_the_kubelet(self) -> str:
-        words = ("journalctl", "--no-pager", "--output=cat", "--unit=kubelet")
-        lines = (await self._inside.run(*words, f"--lines={_JOURNAL}")).splitlines()
+        lines = await self._journal("kubelet", f"--lines={_JOURNAL}")
         return "\n".join(([line for line in lines if _ERROR.match(line)] or lines)[-_TAIL:])
+
+    async def _of_containerd(self) -> str:
+        """Return why the kubelet's service is missing, of which the kubelet itself says only that it is."""
+        lines = await self._journal("containerd", "--boot")
+        return "\n".join([line for line in lines if _MISSING.search(line)][-_TAIL:])
+
+    async def _journal(self, unit: str, *words: str) -> list[str]:
+        read = ("journalctl", "--no-pager", "--output=cat", f"--unit={unit}", *words)
+        return (await self._inside.run(*read)).splitlines()
 
     async def log(self, name: ComponentName) -> AsyncIterator[bytes]:
         """Yield what a component has written in all its starts, also when the node has stopped."""

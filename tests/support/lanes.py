@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from tests.support.kernel import raise_limits
+
 ENGINES = ("none", "docker", "kind", "podman")
 """What a test may need to run containers: the choices of the option `--engine`."""
 
@@ -193,4 +195,5 @@ def exit_code(codes: Iterable[int]) -> int:
 
 
 if __name__ == "__main__":
+    raise_limits()
     sys.exit(run({**CHECK, **commands(sys.argv[1:])}))

@@ -57,7 +57,7 @@ class Creation:
             is_there = any(words in (e.detail or "") for words in _EXISTS)
             raise (NodesExistError if is_there else ComponentError)(
                 f"kind cannot make the cluster '{self.project}'",
-                hint="the output of kind is below, then that of the component that died, or of the kubelet",
+                hint="the output of kind is below, then that of the component that died, or of the node",
                 detail=e.detail,
             ) from e
 

@@ -18,6 +18,7 @@ from runtimes.kind.kubelets import certify, node_names
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
 from runtimes.kind.nodes.configuration import pod_networks
 from runtimes.kind.nodes.creation import Creation, NodesExistError, set_aside
+from runtimes.kind.nodes.instances import demand_instances, hint_at
 from runtimes.kind.pods.kubeadm import MAKES
 from runtimes.kind.provider import Provider
 
@@ -93,6 +94,7 @@ class KindNodes:
         """Let kind make the node, without what the cluster is not to have: only what is `inside`."""
         creation = Creation.load(self.folder)
         await self._remove_remains()
+        demand_instances(self._engine)
         with set_aside(self._paths.etcd_data, self.folder / "etcd") as is_kept:
             made = await self._create(creation, inside)
             node = Node(self._engine, made)
@@ -142,6 +144,7 @@ class KindNodes:
             if half := self.control_plane(await self.all()):
                 said = await Node(self._engine, half).complaint(inside)
                 e.detail = "\n".join(filter(None, (e.detail, said)))
+                e.hint = hint_at(said) or e.hint
             await self._remove_remains()
             raise
         containers = await self.all()

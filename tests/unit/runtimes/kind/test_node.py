@@ -43,6 +43,18 @@ async def test_a_kubelet_without_errors_is_quoted_with_its_last_lines(
     assert said.splitlines()[-1] == "line 49"
 
 
+async def test_containerd_says_why_the_service_of_the_kubelet_is_missing(
+    fake: FakeEngine, node: Node
+) -> None:
+    fake.answers[_TOP] = (200, {"Processes": [["1", "/sbin/init"]]})
+    begin = 'level=warning msg="failed to load plugin io.containerd.'
+    cause = f'{begin}grpc.v1.cri" error="failed to create fsnotify watcher: too many open files"'
+    unused = f'{begin}snapshotter.v1.devmapper" error="devmapper not configured"'
+    _journal(fake, unused, cause, "E1123 10:00:00.0 1 run.go:72] unknown service")
+
+    assert await node.complaint([ETCD]) == cause
+
+
 async def test_the_kubelet_is_quoted_when_programs_cannot_be_listed(
     fake: FakeEngine, node: Node
 ) -> None:

@@ -168,7 +168,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "start": Row(
         "`start cluster --wait` with {nodes} nodes and {count} pods: how much longer than with none",
-        "s", 100_000, nodes=10_000, goal=3,
+        "s", 100_000, nodes=10_000,
     ),
     "start-api": Row(
         "the same: how much later the API server is ready", "s", 100_000, nodes=10_000

@@ -1,19 +1,22 @@
 """The real components, and stories whose steps build on each other."""
 
+import asyncio
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kwokctl.errors import ArtifactError
 from tests.support.direct import ONLY_STORAGE
 from tests.support.engines import ONE_PROCESSOR
 from tests.support.installed import Installed
+from tests.support.real_etcd import RealEtcd, program
 
 _NAMED = [
     f"KWOK_{program}_BINARY"
@@ -97,3 +100,29 @@ def _story(item: pytest.Item) -> tuple[Path, object] | None:
     by = marker.kwargs.get("by")
     assert isinstance(item, pytest.Function)
     return item.path, item.callspec.params[by] if by else None
+
+
+@pytest.fixture(scope="session")
+def etcd_program(programs: None) -> str:
+    """Return the path of an etcd."""
+    try:
+        return asyncio.run(program())
+    except ArtifactError as e:
+        pytest.skip(str(e))
+
+
+@pytest.fixture
+def socket_folder() -> Iterator[Path]:
+    """Return a folder whose path is short enough for a socket."""
+    path = Path(tempfile.mkdtemp(prefix="etcd-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+async def etcd(etcd_program: str, socket_folder: Path) -> AsyncIterator[RealEtcd]:
+    """Start an etcd without a cluster."""
+    started = RealEtcd(etcd_program, socket_folder)
+    await started.start()
+    yield started
+    started.kill()

@@ -1,47 +1,19 @@
 """Watches of a real etcd, and its users."""
 
-import asyncio
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from kwokctl.errors import ArtifactError, EtcdGoneError, EtcdRefusedError
+from kwokctl.errors import EtcdGoneError, EtcdRefusedError
 from kwokctl.etcd.kv.kv import Delete, Kv, Put, Txn, prefix_end
 from kwokctl.etcd.protobuf import LENGTH, sized, tag
 from tests.support.certificates import certificates
-from tests.support.real_etcd import RealEtcd, program
+from tests.support.real_etcd import RealEtcd
 
 pytestmark = [pytest.mark.e2e, pytest.mark.components]
 
 WATCHED = b"/w/"
-
-
-@pytest.fixture(scope="module")
-def binary(programs: None) -> str:
-    try:
-        return asyncio.run(program())
-    except ArtifactError as e:
-        pytest.skip(str(e))
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Return a folder whose path is short enough for a socket."""
-    path = Path(tempfile.mkdtemp(prefix="etcd-"))
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-async def etcd(binary: str, folder: Path) -> AsyncIterator[RealEtcd]:
-    started = RealEtcd(binary, folder)
-    await started.start()
-    yield started
-    started.kill()
 
 
 async def _put(kv: Kv, key: bytes, value: bytes) -> int:
@@ -104,18 +76,23 @@ async def test_a_user_of_etcd_may_do_what_its_roles_allow(etcd: RealEtcd) -> Non
             assert [each.item for each in await anext(watched)] == [found]
 
 
-async def test_any_certificate_is_accepted_if_that_is_asked(binary: str, folder: Path) -> None:
+async def test_any_certificate_is_accepted_if_that_is_asked(
+    etcd_program: str, socket_folder: Path
+) -> None:
     known = certificates("other")
     for name, content in {"crt": known.server.cert, "key": known.server.key}.items():
-        (folder / f"server.{name}").write_bytes(content)
-    files = (f"--cert-file={folder / 'server.crt'}", f"--key-file={folder / 'server.key'}")
-    etcd = RealEtcd(binary, folder, *files, is_secure=True)
+        (socket_folder / f"server.{name}").write_bytes(content)
+    files = (
+        f"--cert-file={socket_folder / 'server.crt'}",
+        f"--key-file={socket_folder / 'server.key'}",
+    )
+    etcd = RealEtcd(etcd_program, socket_folder, *files, is_secure=True)
     await etcd.start()
     try:
         async with Kv(etcd.port, accepts_any=True) as kv:
             assert await _put(kv, b"k", b"1") > 1
-        (folder / "ca").write_bytes(certificates().ca)
-        async with Kv(etcd.port, ca=folder / "ca") as kv:
+        (socket_folder / "ca").write_bytes(certificates().ca)
+        async with Kv(etcd.port, ca=socket_folder / "ca") as kv:
             with pytest.raises(EtcdGoneError, match="cannot be trusted"):
                 await kv.get(b"k")
     finally:

@@ -2,48 +2,22 @@
 
 import asyncio
 import random
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from kwokctl.errors import ArtifactError, EtcdGoneError, EtcdRefusedError
+from kwokctl.errors import EtcdGoneError, EtcdRefusedError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
 from tests.support.certificates import certificates
 from tests.support.etcd_alarms import alarms, disarm
 from tests.support.etcd_model import KEYS, Chance, Model
-from tests.support.real_etcd import RealEtcd, program
+from tests.support.real_etcd import RealEtcd
 
 pytestmark = [pytest.mark.e2e, pytest.mark.components]
 
 MIB = 1 << 20
-
-
-@pytest.fixture(scope="module")
-def binary(programs: None) -> str:
-    try:
-        return asyncio.run(program())
-    except ArtifactError as e:
-        pytest.skip(str(e))
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Return a folder whose path is short enough for a socket."""
-    path = Path(tempfile.mkdtemp(prefix="etcd-"))
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-async def etcd(binary: str, folder: Path) -> AsyncIterator[RealEtcd]:
-    started = RealEtcd(binary, folder)
-    await started.start()
-    yield started
-    started.kill()
 
 
 @pytest.fixture
@@ -252,8 +226,10 @@ async def test_an_etcd_that_does_nothing_is_given_up_at_the_deadline(
     assert (await kv.txn(Txn((), (Put(b"k", b"w"),)))).succeeded
 
 
-async def test_a_full_etcd_says_so_and_works_again_after_upkeep(binary: str, folder: Path) -> None:
-    etcd = RealEtcd(binary, folder, f"--quota-backend-bytes={16 * MIB}")
+async def test_a_full_etcd_says_so_and_works_again_after_upkeep(
+    etcd_program: str, socket_folder: Path
+) -> None:
+    etcd = RealEtcd(etcd_program, socket_folder, f"--quota-backend-bytes={16 * MIB}")
     await etcd.start()
     try:
         async with Kv(etcd.target) as kv:
@@ -297,23 +273,23 @@ async def test_status_contains_the_version_and_quota_of_etcd(kv: Kv) -> None:
     assert 0 < status.db_size_in_use <= status.db_size < status.quota
 
 
-async def test_over_tls_both_sides_are_proven(binary: str, folder: Path) -> None:
+async def test_over_tls_both_sides_are_proven(etcd_program: str, socket_folder: Path) -> None:
     known = certificates()
     contents = {"ca": known.ca, "cert": known.client.cert, "key": known.client.key}
     contents |= {"server.crt": known.server.cert, "server.key": known.server.key}
     for name, content in contents.items():
-        (folder / name).write_bytes(content)
+        (socket_folder / name).write_bytes(content)
     etcd = RealEtcd(
-        binary,
-        folder,
-        f"--cert-file={folder / 'server.crt'}",
-        f"--key-file={folder / 'server.key'}",
-        f"--trusted-ca-file={folder / 'ca'}",
+        etcd_program,
+        socket_folder,
+        f"--cert-file={socket_folder / 'server.crt'}",
+        f"--key-file={socket_folder / 'server.key'}",
+        f"--trusted-ca-file={socket_folder / 'ca'}",
         "--client-cert-auth",
         is_secure=True,
     )
     await etcd.start()
-    ca, cert, key = folder / "ca", folder / "cert", folder / "key"
+    ca, cert, key = (socket_folder / name for name in ("ca", "cert", "key"))
     try:
         for target in (etcd.port, etcd.port.replace("127.0.0.1", "localhost")):
             async with Kv(target, ca=ca, cert=cert, key=key) as kv:

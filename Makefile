@@ -123,6 +123,7 @@ components: $(VENV)/made
 	@export KWOK_KUBE_VERSION=$(KUBE_VERSION) KWOK_ETCD_VERSION=$(ETCD_VERSION); \
 	$(BIN)/kwokctl artifacts build >/dev/null && $(BIN)/kwokctl artifacts pull --enable metrics-server >/dev/null \
 	|| echo "components: not available; tests that need them are skipped"
+	@$(BIN)/python -m tests.support.helm || true
 
 clean: ## remove the environment and everything else that git ignores
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage

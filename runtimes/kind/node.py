@@ -157,13 +157,13 @@ class Node:
 
         What cannot be read is left out, and named if nothing else can be read.
         """
-        unread = []
+        unread: dict[str, None] = {}
         for read in (partial(self._of_the_dead, names), self._of_containerd, self._of_the_kubelet):
             try:
                 if said := await read():
                     return said
             except KwokctlError as e:
-                unread.append("\n".join(filter(None, (str(e), e.detail))))
+                unread[_whole(e)] = None
         return "\n".join(unread)
 
     async def _of_the_dead(self, names: Collection[ComponentName]) -> str:
@@ -225,6 +225,12 @@ class Node:
                 hint="the last lines of its log, or of the kubelet's, are below",
                 detail=await self.complaint(names) or None,
             ) from e
+
+
+def _whole(error: KwokctlError) -> str:
+    """Return the message with the detail, unless that is in it."""
+    message = str(error)
+    return message if not error.detail or error.detail in message else f"{message}\n{error.detail}"
 
 
 def _last_lines(content: bytes) -> str:

@@ -6,7 +6,7 @@ minutes, and its output would name the API server.
 
 from pathlib import Path
 
-from kwokctl.errors import UnavailableError
+from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host import inotify
 from runtimes.engine.client import Engine
 
@@ -27,8 +27,12 @@ def demand_instances(engine: Engine, root: Path = Path("/")) -> None:
         )
 
 
-def hint_at(said: str) -> str:
-    """Return the remedy if what a node's programs have written shows that they had too few."""
-    if _REFUSAL not in said:
-        return ""
-    return f"programs of the node may watch too few files: '{inotify.remedy('instances')}', then repeat the command"
+def explained(error: KwokctlError) -> UnavailableError | None:
+    """Return an error with the remedy if a node's programs have written that they had too few."""
+    if _REFUSAL not in (error.detail or ""):
+        return None
+    return UnavailableError(
+        f"{error}: programs of its node may watch too few files",
+        hint=f"raise the limit: '{inotify.remedy('instances')}', then repeat the command",
+        detail=error.detail,
+    )

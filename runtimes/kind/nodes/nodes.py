@@ -18,7 +18,7 @@ from runtimes.kind.kubelets import certify, node_names
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
 from runtimes.kind.nodes.configuration import pod_networks
 from runtimes.kind.nodes.creation import Creation, NodesExistError, set_aside
-from runtimes.kind.nodes.instances import demand_instances, hint_at
+from runtimes.kind.nodes.instances import demand_instances, explained
 from runtimes.kind.pods.kubeadm import MAKES
 from runtimes.kind.provider import Provider
 
@@ -144,8 +144,9 @@ class KindNodes:
             if half := self.control_plane(await self.all()):
                 said = await Node(self._engine, half).complaint(inside)
                 e.detail = "\n".join(filter(None, (e.detail, said)))
-                e.hint = hint_at(said) or e.hint
             await self._remove_remains()
+            if lacking := explained(e):
+                raise lacking from e
             raise
         containers = await self.all()
         made = self.control_plane(containers)

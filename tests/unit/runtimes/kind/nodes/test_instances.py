@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.errors import UnavailableError
+from kwokctl.errors import ComponentError, UnavailableError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.nodes.instances import demand_instances, hint_at
+from runtimes.kind.nodes.instances import demand_instances, explained
 
 HERE, ELSEWHERE = Endpoint(url="unix:///run/docker.sock"), Endpoint(url="tcp://192.0.2.1:2376")
 
@@ -41,6 +41,12 @@ def test_a_node_that_may_start_is_not_refused(
     demand_instances(Engine(endpoint), machine(tmp_path, used=used, limit=limit))
 
 
-def test_programs_that_could_not_watch_files_have_their_own_hint() -> None:
-    assert "max_user_instances=512" in hint_at('error="fsnotify: too many open files"')
-    assert hint_at("unknown flag: --no-such") == ""
+def test_programs_that_could_not_watch_files_are_named_with_the_remedy() -> None:
+    whole = ComponentError("kind cannot make it", detail='error="fsnotify: too many open files"')
+    other = ComponentError("kind cannot make it", detail="unknown flag: --no-such")
+
+    lacking = explained(whole)
+    assert lacking is not None
+    assert "max_user_instances=512" in str(lacking.hint)
+    assert lacking.detail == whole.detail
+    assert explained(other) is None

@@ -32,7 +32,7 @@ ROWS: Mapping[str, Row] = {
         "the same: nodes that are there and not Ready yet, at most at a time", "", 10_000, goal=5
     ),
     "playing-share": Row(
-        "the same: what playing their Stages adds to the CPU of the command", "%", 10_000, goal=10
+        "the same: CPU that playing their Stages adds to the command, of the time that it takes", "%", 10_000, goal=10
     ),
     "nodes-50000": Row(
         "`scale node --replicas {count}`, with heartbeats stretched, to all Ready and free of the not-ready taint",

@@ -177,6 +177,9 @@ def _growing(results: Results) -> Iterator[str]:
             )
         if ratio := _largest_beside_half(dict(points)):
             yield f"* {path}: {ratio}"
+        largest = results.find(growth_row(GROWTH[-1]), path)
+        if largest and largest.note:
+            yield f"* {path}, {largest.count:,} nodes: {largest.note}."
     yield ""
     yield f"| nodes | {' | '.join(measured)} |"
     yield f"|---|{'---|' * len(measured)}"

@@ -70,14 +70,19 @@ class EtcdPlane:
         api: ApiPlane,
         route: EtcdRoute,
         wall: Callable[[], float],
+        *,
+        pace: Callable[[], Window] = Window,
     ) -> None:
-        """Write by `route`, else by `api`; `wall` is the time of day. Needs a running event loop."""
+        """Write by `route`, else by `api`; `wall` is the time of day. Needs a running event loop.
+
+        `pace` returns what holds single writes of one kind back.
+        """
         self._api = api
         self._store = route.store
         self._keys = route.keys
         self._wall = wall
         self._managed_fields = route.managed_fields
-        self.windows = {NODES: Window(), PODS: Window()}
+        self.windows = {NODES: pace(), PODS: pace()}
         """By kind, what holds single writes back; `seen` is called with how far the watch has come."""
         self._left: Collection[Resource] = ()
         self._proven: dict[Resource, bool] = {}

@@ -15,6 +15,7 @@ import orjson
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import DataPlane, ObjectKey
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError, RequestError
@@ -32,8 +33,9 @@ async def open_plane(
     wall: Callable[[], float],
     *,
     pauses: Iterable[float] = (),
+    pace: Callable[[], Window] = Window,
 ) -> DataPlane:
-    """Return the data plane to use; `wall` is the time of day.
+    """Return the data plane to use; `wall` is the time of day, `pace` returns what holds writes back.
 
     Given `pauses` between tries, it waits until the cluster answers and finds out by a handshake
     whether etcd is the cluster's; else each bulk write finds that out with its first object.
@@ -45,7 +47,7 @@ async def open_plane(
         log.warning("writing through the API: etcd at '%s': %s", route.address, problem)
         await route.store.kv.close()
         return api
-    return EtcdPlane(api, route, wall)
+    return EtcdPlane(api, route, wall, pace=pace)
 
 
 async def _problem(

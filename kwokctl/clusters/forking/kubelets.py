@@ -8,11 +8,12 @@ import msgspec
 
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS
 from kwokctl.components.setting import Setting
-from kwokctl.errors import ConfigError
+from kwokctl.dataplane.port import DataPlane, ObjectKey, Patch
+from kwokctl.errors import ConfigError, EtcdConflictError
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.launches import Launches
 from kwokctl.json_value import Json
-from kwokctl.kube.client import Client, PatchType
+from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES
 from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET
 from kwokctl.tasks import for_each
@@ -20,11 +21,11 @@ from kwokctl.tasks import for_each
 _INTERNAL = "InternalIP"
 _FLAGS = {KUBELET_ADDRESS: "--kubelet-address=", _INTERNAL: "--node-ip="}
 """By type of a node's address: the argument of the controller with the one that nodes get."""
-_AT_ONCE = 32
+_AT_ONCE = 128
 
 
 class ForkedNode(msgspec.Struct):
-    """What is looked at of a node."""
+    """A node."""
 
     metadata: dict[str, Json]
     spec: dict[str, Json] = {}
@@ -34,6 +35,12 @@ class ForkedNode(msgspec.Struct):
     def name(self) -> str:
         """The name of the node."""
         return str(self.metadata["name"])
+
+    @property
+    def whole(self) -> dict[str, Json]:
+        """The node as the API server gives it."""
+        parts = {"metadata": self.metadata, "spec": self.spec, "status": self.status}
+        return {"apiVersion": NODES.api_version, "kind": NODES.kind, **parts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +84,10 @@ class Move:
     """None for any."""
     now: KubeletPlace
 
-    async def of(self, client: Client, nodes: list[ForkedNode]) -> None:
-        """Let each of some nodes that had the former server have the one of now."""
-        changes = [(node.name, status) for node in nodes if (status := self.change_of(node))]
-        await for_each(changes, partial(_patch, client), at_once=_AT_ONCE)
+    async def of(self, plane: DataPlane, nodes: list[ForkedNode]) -> None:
+        """Let each of some nodes, a page at most, that had the former server have the one of now."""
+        changes = [(node, status) for node in nodes if (status := self.change_of(node))]
+        await for_each(changes, partial(_patch, plane), at_once=_AT_ONCE)
 
     def change_of(self, node: ForkedNode) -> dict[str, Json]:
         """Return what of the status of a node is to change; nothing for one of another server."""
@@ -107,11 +114,15 @@ class Move:
         return address["address"] == self.former.addresses.get(address["type"])
 
 
-async def _patch(client: Client, change: tuple[str, dict[str, Json]]) -> None:
-    name, status = change
-    path = NODES.path(None, name, "status")
-    body = msgspec.json.encode({"status": status})
-    await client.call("PATCH", path, body, content_type=PatchType.MERGE)
+async def _patch(plane: DataPlane, change: tuple[ForkedNode, dict[str, Json]]) -> None:
+    node, status = change
+    key = ObjectKey(NODES, None, node.name)
+    patch = Patch(document={"status": status}, type=PatchType.MERGE, subresource="status")
+    try:
+        written = await plane.patch(key, patch, current=node.whole)
+    except EtcdConflictError:  # the API server merges it with what was written meanwhile
+        written = await plane.patch(key, patch)
+    plane.seen(NODES, int(written["metadata"]["resourceVersion"]))
 
 
 def _port(node: ForkedNode) -> int:

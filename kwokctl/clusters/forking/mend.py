@@ -7,10 +7,12 @@ import msgspec
 
 from kwokctl.clusters.forking import real_nodes
 from kwokctl.clusters.forking.kubelets import ForkedNode, KubeletPlace, Move, server_of
+from kwokctl.clusters.forking.unwatched import unwatched_plane
 from kwokctl.clusters.launching.readiness import wait_ready
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.setting import Setting
+from kwokctl.dataplane.port import DataPlane
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
@@ -62,7 +64,8 @@ async def mend(wanted: Corrections) -> None:
         await _point_service(client, wanted.setting)
         if wanted.has_other_authorities:
             await _forget_authorities(client)
-        foreign = await _correct_nodes(client, wanted)
+        async with unwatched_plane(wanted.setting, pool) as plane:
+            foreign = await _correct_nodes(client, plane, wanted)
         await _replace_nodes(client, wanted, foreign)
 
 
@@ -84,7 +87,9 @@ async def _forget_authorities(client: Client) -> None:
             raise
 
 
-async def _correct_nodes(client: Client, wanted: Corrections) -> Mapping[str, str]:
+async def _correct_nodes(
+    client: Client, plane: DataPlane, wanted: Corrections
+) -> Mapping[str, str]:
     """Move the kubelets of fake nodes; return the real nodes of other clusters, with their clusters."""
     own = {node["metadata"]["name"] for node in wanted.nodes}
     now = server_of(wanted.setting)
@@ -94,7 +99,7 @@ async def _correct_nodes(client: Client, wanted: Corrections) -> Mapping[str, st
         real = {node.name: made for node in nodes if (made := real_nodes.maker_of(node))}
         if now:
             move = Move(former=wanted.former, now=now)
-            await move.of(client, [node for node in nodes if node.name not in real])
+            await move.of(plane, [node for node in nodes if node.name not in real])
         foreign |= {name: made for name, made in real.items() if name not in own}
     return foreign
 

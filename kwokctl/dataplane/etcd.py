@@ -221,7 +221,7 @@ class EtcdPlane:
         found: Figures = {}
         for resource, window in self.windows.items():
             labels = (("kind", resource.kind),)
-            found["kwok_controller_watch_delay_seconds", labels] = window.delay
+            found["kwok_controller_watch_delay_seconds", labels] = window.behind
             found["kwok_controller_unseen_writes", labels] = window.unseen
             found["kwok_controller_held_writes_total", labels] = window.held
         return found

@@ -21,6 +21,8 @@ LATE = 0.5
 """Seconds of delay from which it shrinks."""
 PATIENCE = 5.0
 """Seconds in which the watch shows none of our writes after which one a tenth of a second is let through."""
+_RECENT = 10.0
+"""Seconds for which a measured delay says something: no more is measured while nothing is written."""
 _TICK = 0.005
 _QUICKEST = 0.02
 """Seconds until the watch shows a write at best: a window is spread over no less."""
@@ -62,6 +64,12 @@ class Window:
     def lag(self) -> float:
         """How many seconds ago the oldest write was made that has not been seen; 0 without one."""
         return self._loop.time() - self._unseen[0][1] if self._unseen else 0.0
+
+    @property
+    def behind(self) -> float:
+        """How many seconds late the watch is now: 0 if all was seen, some time ago."""
+        is_recent = self._loop.time() - self._seen_at < _RECENT
+        return max(self.lag, self.delay if is_recent else 0.0)
 
     @property
     def unseen(self) -> int:

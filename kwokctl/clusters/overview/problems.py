@@ -6,7 +6,7 @@ from kwokctl.clusters.capacity import FULL
 from kwokctl.clusters.overview.figures import Overview, Problem
 from kwokctl.clusters.status import ComponentStatus, RunStatus
 from kwokctl.config.values.quantity import to_text
-from kwokctl.model import KWOK_CONTROLLER
+from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER
 
 _LATE = 2.0
 """Seconds that a watch may be behind."""
@@ -70,10 +70,14 @@ def of_controller(seen: Overview) -> Iterator[Problem]:
             remedy=f"{_command(seen)} logs {KWOK_CONTROLLER} --tail 20",
         )
     elif (delay := seen.controller.watch_delay or 0) > _LATE:
-        yield Problem(
-            what=f"the controller sees changes {delay:.1f} s late",
-            remedy="the machine is busy: wait, or scale in smaller steps",
-        )
+        yield Problem(what=f"the controller sees changes {delay:.1f} s late", remedy=_why(seen))
+
+
+def _why(seen: Overview) -> str:
+    unready = {c.name for c in seen.components if c.status is not RunStatus.READY}
+    if KUBE_APISERVER in unready:
+        return f"'{KUBE_APISERVER}' is not ready: see to it first"
+    return "the machine is busy: wait, or scale in smaller steps"
 
 
 def of_nodes(seen: Overview) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ It counts them in `apiserver_terminated_watchers_total`, by resource
 (https://kubernetes.io/docs/reference/instrumentation/metrics/); each of them lists again.
 """
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -13,6 +14,8 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.kube.transport.status import refusal
 
 NAME = "apiserver_terminated_watchers_total"
+_WITHIN = 3.0
+"""Seconds: less than clients wait that want other figures beside this one."""
 
 
 async def ended_watches(pool: Pool) -> int:
@@ -44,9 +47,11 @@ class EndedWatches:
         return max(0, self.number - (self._first or 0))
 
     async def refresh(self) -> None:
-        """Ask again if the answer is old."""
+        """Ask again if the answer is old, but do not wait long for an API server that does not answer."""
         if self._clock() - self._asked_at >= self._every:
-            await self.ask()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_WITHIN):
+                    await self.ask()
 
     async def ask(self) -> None:
         """Ask in any case."""

@@ -113,3 +113,27 @@ def test_turns_of_writes_that_failed_or_were_given_up_are_free_again() -> None:
         return window.unseen
 
     assert virtual_time.run(story()) == 0
+
+
+def test_the_watch_is_later_the_longer_a_write_is_unseen() -> None:
+    async def story() -> list[float]:
+        window = Window()
+        await window.turn()
+        window.written(7)
+        behind = [window.behind]
+        await asyncio.sleep(4)
+        return [*behind, window.behind]
+
+    assert virtual_time.run(story()) == [0, pytest.approx(4)]
+
+
+def test_a_delay_of_long_ago_is_not_one_of_now() -> None:
+    async def story() -> list[float]:
+        window = Window()
+        await write(window, 1, delay=3.0, at_once=1)
+        await asyncio.sleep(4)
+        behind = [window.behind]
+        await asyncio.sleep(60)
+        return [*behind, window.behind, window.delay]
+
+    assert virtual_time.run(story()) == [pytest.approx(3), 0, pytest.approx(3)]

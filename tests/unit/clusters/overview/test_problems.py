@@ -5,7 +5,13 @@ import pytest
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Overview, Pods, Store
 from kwokctl.clusters.overview.problems import find_problems
 from kwokctl.clusters.status import ComponentStatus, RunStatus
-from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, ClusterName, ComponentName
+from kwokctl.model import (
+    KUBE_APISERVER,
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    ClusterName,
+    ComponentName,
+)
 
 GIB = 1 << 30
 
@@ -94,3 +100,12 @@ def test_figures_that_are_unknown_are_no_problem_of_their_own() -> None:
     dead = component(KWOK_CONTROLLER, RunStatus.STOPPED)
     seen = replace(WELL, components=(dead,), nodes=None, pods=None, etcd=None, controller=None)
     assert [each.what for each in find_problems(seen)] == ["'kwok-controller' does not run"]
+
+
+def test_a_controller_is_late_because_the_api_server_shows_nothing() -> None:
+    paused = component(KUBE_APISERVER, RunStatus.NOT_READY)
+    late = ControllerReport(stages=(), watch_delay=7.25)
+    seen = replace(WELL, components=(*WELL.components, paused), controller=late)
+    assert [each.remedy for each in find_problems(seen)][1:] == [
+        "'kube-apiserver' is not ready: see to it first"
+    ]

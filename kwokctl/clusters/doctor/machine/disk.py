@@ -16,6 +16,11 @@ from kwokctl.config.values.quantity import to_text
 _LEAST = 1 << 30
 """Bytes that a small cluster with its programs takes, and that must be free."""
 _LEAST_FILES = 1_000
+_FREES = {
+    "KWOK_WORKDIR": "kwokctl delete cluster --name NAME",
+    "XDG_CACHE_HOME": "kwokctl artifacts prune",
+}
+"""By the variable that chooses a folder, what frees space there."""
 _SLOW = 0.010
 """Seconds: etcd expects 99 of 100 writes of its log to be faster
 (https://etcd.io/docs/v3.6/faq/, "What does the etcd warning ... mean")."""
@@ -29,14 +34,28 @@ async def look(machine: Machine, measured: Callable[[Path], float] | None = None
     `measured` returns how many seconds one takes in a folder.
     """
     folder = existing(machine.home.workdir.root)
-    findings = [f for name, each in machine.folders.items() for f in _full(name, existing(each))]
+    full = [f for name, each in machine.folders.items() for f in _full(name, existing(each))]
     if not os.access(folder, os.W_OK):
-        return Report(state=f"not measured: '{folder}' is read-only", findings=tuple(findings))
-    took = await asyncio.to_thread(measured or sync_seconds, folder)
+        return Report(state=f"not measured: '{folder}' is read-only", findings=tuple(full))
+    try:
+        took = await asyncio.to_thread(measured or sync_seconds, folder)
+    except OSError as e:
+        return Report(
+            state=f"nothing can be written: {e.strerror}",
+            findings=tuple(full or [_failed(folder, e)]),
+        )
     is_off = machine.options.of(EtcdOptions).fsync == "off"
     return Report(
         state=f"{to_text(_free(folder))} free, a write is on the disk after {took * 1000:.1f} ms",
-        findings=(*findings, *(() if is_off else _slow(took))),
+        findings=(*full, *(() if is_off else _slow(took))),
+    )
+
+
+def _failed(folder: Path, error: OSError) -> DoctorFinding:
+    """Return why nothing could be written though there is room, as above a quota."""
+    return DoctorFinding(
+        what=f"this user cannot write to '{folder}': {error.strerror}",
+        remedy="see to the disk and the user's quota, or choose another folder with KWOK_WORKDIR",
     )
 
 
@@ -62,13 +81,15 @@ def _slow(took: float) -> tuple[DoctorFinding, ...]:
 
 
 def _full(variable: str, folder: Path) -> Iterator[DoctorFinding]:
-    remedy = f"free space (kwokctl artifacts prune), or choose another folder with {variable}"
-    free = _free(folder)
-    if free < _LEAST:
-        yield DoctorFinding(what=f"only {to_text(free)} are free at '{folder}'", remedy=remedy)
+    remedy = (
+        f"free space there, as with '{_FREES[variable]}', or choose another folder with {variable}"
+    )
+    if (free := _free(folder)) < _LEAST:
+        some = f"only {to_text(free)} are" if free else "no space is"
+        yield DoctorFinding(what=f"{some} left in '{folder}'", remedy=remedy)
     found = os.statvfs(folder)
     if found.f_files and found.f_favail < _LEAST_FILES:
-        what = f"only {found.f_favail:,} more files can be made at '{folder}'"
+        what = f"only {found.f_favail:,} more files can be made in '{folder}'"
         yield DoctorFinding(what=what, remedy=remedy)
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
 from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.host.cgroups import groups, number
 
 _LEAST_FILES = 4_096
 """A connection is a file: the API server has one for each client, the controller one for each watch."""
 _LEAST_TASKS = 500
 """Threads and processes of a small cluster, with some to spare."""
-_TASKS = ("sys/fs/cgroup/pids", "sys/fs/cgroup/pids/pids")
 
 
 async def look(machine: Machine) -> Report:
@@ -33,13 +33,20 @@ def _files(most: int) -> Iterator[DoctorFinding]:
 
 
 def _tasks(machine: Machine) -> Iterator[DoctorFinding]:
-    for group in _TASKS:
-        most, now = machine.number(f"{group}.max"), machine.number(f"{group}.current")
-        if most and most - now < _LEAST_TASKS:
-            yield DoctorFinding(
-                what=f"{most - now:,} more threads can be started, and a cluster needs {_LEAST_TASKS}",
-                remedy="raise the limit of the container or the session: TasksMax, or --pids-limit",
-            )
+    left = [*_left(machine)]
+    if left and min(left) < _LEAST_TASKS:
+        yield DoctorFinding(
+            what=f"{max(min(left), 0):,} more threads can be started, and a cluster needs {_LEAST_TASKS}",
+            remedy="raise the limit of the container (--pids-limit) or of the session or service (TasksMax)",
+        )
+
+
+def _left(machine: Machine) -> Iterator[int]:
+    """Yield how many more processes and threads each group of this process may have."""
+    for group in groups("pids", machine.root):
+        most = number(group / "pids.max")
+        if most is not None:
+            yield most - (number(group / "pids.current") or 0)
 
 
 CHECK = Check(name="limits", looks_at="how many files and threads there may be", look=look)

@@ -5,7 +5,7 @@ from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.config.values.quantity import to_text
-from kwokctl.host.memory import available_memory, machine_memory
+from kwokctl.host.memory import available_memory, is_limited, machine_memory
 
 
 async def look(machine: Machine) -> Report:
@@ -18,10 +18,18 @@ async def look(machine: Machine) -> Report:
         what = (
             f"{to_text(free)} of memory are available, and an empty cluster needs {to_text(needed)}"
         )
-        findings.append(
-            DoctorFinding(what=what, remedy="end other programs, or stop other clusters")
-        )
+        findings.append(DoctorFinding(what=what, remedy=_remedy(machine)))
     return Report(state=f"{to_text(free)} of {to_text(whole)} available", findings=tuple(findings))
+
+
+def _remedy(machine: Machine) -> str:
+    ends = "end other programs, or stop other clusters"
+    if not is_limited(machine.root):
+        return ends
+    return (
+        "raise the memory limit of the container (--memory) or of the session or service (MemoryMax), "
+        f"{ends}"
+    )
 
 
 CHECK = Check(name="memory", looks_at="the memory that programs may take", look=look)

@@ -158,7 +158,7 @@ async def test_a_slow_disk_is_wrong_where_etcd_waits_for_it(
 
 async def test_a_file_system_without_room_is_named(tmp_path: Path) -> None:
     full = with_cache(tmp_path, Path("/proc"))
-    assert whats(await disk.look(full, lambda _: 0)) == ["only 0 are free at '/proc'"]
+    assert whats(await disk.look(full, lambda _: 0)) == ["no space is left in '/proc'"]
 
 
 async def test_a_file_system_from_which_nothing_runs_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Opens the data plane of a cluster that nobody watches yet: its controllers are not started."""
+"""Opens the data plane of a cluster that has no watches yet: its controllers are not started."""
 
 import time
 from collections.abc import AsyncIterator

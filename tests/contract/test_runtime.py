@@ -164,8 +164,8 @@ async def test_a_command_killed_at_any_moment_leaves_nothing_that_stop_does_not_
     await runtime.install(plan)
     for delay in (0.0, 0.001, 0.002, 0.004, 0.008):
         command = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", _START, runtime.name, str(host.workdir.root), stdout=PIPE
-        )
+            sys.executable, "-c", _START, runtime.name, str(host.workdir.root), stdin=PIPE, stdout=PIPE
+        )  # fmt: skip
         assert command.stdout is not None
         await command.stdout.readline()
         await asyncio.sleep(delay)
@@ -189,6 +189,8 @@ from kwokctl.host.paths import WorkDir
 runtime = registry.load(sys.argv[1], Host(WorkDir(Path(sys.argv[2]))))
 print("starting", flush=True)
 asyncio.run(runtime.start("{CLUSTER}"))
+# On a busy machine all may be started before the kill comes.
+sys.stdin.read()
 """
 
 

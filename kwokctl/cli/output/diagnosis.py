@@ -5,7 +5,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
-from kwokctl.cli.output.rows import safe
+from kwokctl.cli.output.progress_rows import safe
 from kwokctl.config.original import levels
 from kwokctl.errors import UsageError
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kwokctl.cli.output.rows import Row, safe
+from kwokctl.cli.output.progress_rows import Row, safe
 from kwokctl.cli.output.writer import Writer, encodable, nested
 from kwokctl.progress import Step
 

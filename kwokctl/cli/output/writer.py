@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import TextIO
 
 from kwokctl.cli.output import streams
-from kwokctl.cli.output.rows import safe
+from kwokctl.cli.output.progress_rows import safe
 
 BEGUN, GOING, DONE, FAILED = "·", "…", "✓", "✗"
 

@@ -1,4 +1,4 @@
-"""Does the changes of a recording in etcd."""
+"""Writes the changes of a recording to an etcd; `object_files.recording.player` is for API servers."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,6 @@
-"""Which controller holds a node's lease, and what to write into it. Pure.
+"""What this controller knows of a node's lease, and what it writes into it. Pure.
+
+Whether it takes, renews or gives up the lease is decided in `keeper`.
 
 Leases are `coordination.k8s.io/v1` objects in the namespace `kube-node-lease`, one for each node and
 with its name, as kubelets keep them.

@@ -1,4 +1,4 @@
-"""Takes, renews and watches over the leases of the managed nodes."""
+"""Decides which leases of the managed nodes this controller holds; takes and renews them."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence

@@ -8,7 +8,7 @@ from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
-from kwokctl.cli.output.rows import amount
+from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.shapes import count_option

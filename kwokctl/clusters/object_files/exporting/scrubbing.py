@@ -1,4 +1,7 @@
-"""Prepares the rules of an export or a recording for the objects of one cluster."""
+"""Prepares the rules of an export or a recording for the objects of one cluster.
+
+The rules are applied by `rules.applying`. Secrets are left out without any rule, in `choice`.
+"""
 
 from kwokctl.clusters.object_files.exporting.choice import definitions_of
 from kwokctl.clusters.object_files.rules.applying import Scrubber

@@ -1,4 +1,7 @@
-"""Does the changes of a recording again, each object's in their order."""
+"""Sends the changes of a recording to an API server, those of each object in their order.
+
+The player for an etcd is `clusters.direct_etcd.player`. When a change is due, `playing` and `clock` say.
+"""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.cli.output.rows import Row
+from kwokctl.cli.output.progress_rows import Row
 from kwokctl.cli.output.terminal import Layout, Terminal, laid_out
 from kwokctl.cli.output.writer import Writer
 from tests.support.streams import Awaited, FakeTerminal

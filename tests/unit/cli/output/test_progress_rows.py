@@ -1,4 +1,4 @@
-from kwokctl.cli.output.rows import Row, about, amount, safe, took
+from kwokctl.cli.output.progress_rows import Row, about, amount, safe, took
 
 
 def row(*, total: int | None = None, unit: str = "") -> Row:

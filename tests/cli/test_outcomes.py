@@ -9,12 +9,21 @@ from typing import Any
 import pytest
 import yaml
 
+from kwokctl import errors
+from kwokctl.cli.main import run
 from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
 from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
-from kwokctl.errors import BusyError, ComponentError
+from kwokctl.errors import (
+    ApiError,
+    BusyError,
+    ComponentError,
+    EtcdConflictError,
+    EtcdRefusedError,
+    KwokctlError,
+)
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName
 from tests.support.recording_runner import RecordingRunner
@@ -212,6 +221,54 @@ def test_a_failed_verb_shows_the_log_and_exits_with_1(
     runner.answers["create_cluster"] = ComponentError("'etcd' has died", detail="panic: x")
     assert words("create cluster") == 1
     assert capfd.readouterr().err == "error: 'etcd' has died\noutput: panic: x\n"
+
+
+CLASSES = [
+    each
+    for each in vars(errors).values()
+    if isinstance(each, type) and issubclass(each, KwokctlError)
+]
+
+
+_MORE: dict[type[KwokctlError], dict[str, Any]] = {
+    ApiError: {"status": 403},
+    EtcdConflictError: {"status": 409, "reason": "Conflict"},
+    EtcdRefusedError: {"code": 8},
+}
+"""What errors of a class have beside their message."""
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_an_error_keeps_its_class_from_a_nested_task_to_the_exit_code(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    kind: type[KwokctlError],
+) -> None:
+    error = kind("as raised", **_MORE.get(kind, {}))
+    runner.answers["stop_cluster"] = ExceptionGroup("outer", [ExceptionGroup("inner", [error])])
+
+    assert words("stop cluster -o json") == kind.exit_code
+    (line,) = capfd.readouterr().err.splitlines()
+    assert json.loads(line)["error"]["id"] == kind.id
+    assert json.loads(line)["error"]["message"] == "as raised"
+
+
+@pytest.mark.usefixtures("runner")
+@pytest.mark.parametrize(
+    ("text", "code", "kind"),
+    [
+        ("--name nowhere stop cluster", 1, "not-found"),
+        ("--name nowhere snapshot rewind", 1, "not-found"),
+        ("create cluster --kube-scheduler-port 99999", 2, "usage"),
+        ("create cluster --runtime nerdctl", 2, "not-served"),
+    ],
+)
+def test_an_error_of_a_verb_that_runs_keeps_its_class(
+    capfd: pytest.CaptureFixture[str], text: str, code: int, kind: str
+) -> None:
+    assert run([*text.split(), "-o", "json"]) == code
+    assert json.loads(capfd.readouterr().err.splitlines()[-1])["error"]["id"] == kind
 
 
 def test_a_bug_keeps_its_traceback(words: Words, runner: RecordingRunner) -> None:

@@ -8,13 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from kwokctl.clusters.forking.content import ForkedData, forget_events, snapshot_of
-from kwokctl.clusters.forking.identity import copy_authorities
+from kwokctl.clusters.forking.copied_files import copy_authorities, copy_manifests
 from kwokctl.clusters.forking.kubelets import server_of
 from kwokctl.clusters.forking.memory import demand_memory, needs_of_forks
 from kwokctl.clusters.forking.mend import Corrections, mend, registered, wait_served
 from kwokctl.clusters.forking.target import ForkPlace, at_its_place, check_place
 from kwokctl.clusters.launching.launch import Patience, bring_up
-from kwokctl.clusters.launching.manifests import copy_manifests
 from kwokctl.clusters.launching.ports import held_ports, without_ports
 from kwokctl.clusters.snapshot import demand_etcd
 from kwokctl.clusters.state.files import write_files

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kwokctl.clusters.forking.identity import copy_authorities
+from kwokctl.clusters.forking.copied_files import copy_authorities
 
 FILES = ("ca.crt", "ca.key", "front-proxy-ca.crt", "front-proxy-ca.key", "sa.key", "sa.pub")
 OTHERS = ("admin.crt", "admin.key", "tokens.csv", "kube-apiserver.key", "front-proxy-client.key")

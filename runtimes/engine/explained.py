@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from kwokctl.errors import (
@@ -13,12 +14,16 @@ from kwokctl.errors import (
 )
 
 _OF_TLS = ("TLS", "SSL", "certificate")
+_LOADING = Lock()
+"""Held while the SDK is loaded: its modules import each other in a circle, and are not complete before the
+whole package is. A second thread that imports one of them meanwhile makes the first one fail."""
 
 
 @contextmanager
 def explained(url: str, remedy: str) -> Iterator[None]:
     """Turn what the SDK raises into errors that a user can understand."""
-    from docker.errors import APIError, DockerException  # a quarter of a second
+    with _LOADING:
+        from docker.errors import APIError, DockerException  # a quarter of a second
 
     try:
         yield
@@ -40,7 +45,7 @@ def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableErro
         return UnavailableError(
             f"the container engine at '{url}' does not let this user in",
             hint="join the group that owns its socket, mostly 'docker', and log in again; or run an "
-            "engine of your own without root, and name it with DOCKER_HOST",
+            "engine without root, and name it with DOCKER_HOST",
         )
     if any(word in str(error) for word in _OF_TLS):
         return UnavailableError(

@@ -41,25 +41,25 @@ _CPU = """\
 Milliseconds per object during the work, including the heartbeats of the nodes; `kwokctl` is the command, and the watches
 that measure ran on the same cores.
 
-`make bench B=stages` plays Stages without the transport: choose, render, patch, check, encode. The goals are 18,000 transitions a
-second and core of the fast set and 16,000 of the general one: 55.6 and 62.5 µs each. Pods that are alike are played by plans
-([ADR 61](../adr/0061-what-is-alike-is-played-by-plans.md)): a quiet machine showed 19,800 and 16,800, and 9,200 and 6,200 just before
-with the version without plans. There the controller took 0.38 ms and 336 MB for 100,000 pods of the general set in a cluster, which ran after
-144 s; figures marked AMD EPYC are of another machine, and not to be compared with these. Tried: compiled by mypyc, as they are, 35 modules of the way of a play took
-0.6 to 0.8 of the CPU (nine turns: 1.2 to 1.7 times as fast, 1.4 in the middle). That would need a wheel for each Python and
-machine, so it is not done.
+`make bench B=stages` plays Stages without the transport: choose, render, patch, check, encode. The goals are 18,000 transitions per
+second and core with the fast set, and 16,000 with the general one: 55.6 and 62.5 µs each. Pods that are alike are played by plans
+([ADR 61](../adr/0061-what-is-alike-is-played-by-plans.md)): a quiet machine reached 19,800 and 16,800; the version without plans had
+reached 9,200 and 6,200 just before. There the controller took 0.38 ms and 336 MB for 100,000 pods of the general set in a cluster, which
+ran after 144 s. Figures marked AMD EPYC are of another machine, and cannot be compared with these.
+
+Tried: 35 modules on the way of a play, compiled with mypyc as they are, took 0.6 to 0.8 of the CPU (nine rounds: 1.2 to 1.7 times as
+fast, 1.4 in the median). That would need a wheel for each version of Python and each platform, so it is not done.
 
 `make bench B=lifecycle` does the same with pods that live as on a kubelet ([ADR 52](../adr/0052-pods-that-live-as-on-a-kubelet.md)):
 
-| 1,000 pods, in turns with the version before, on two processors with much other work | CPU of a write | of the general set's |
+| 1,000 pods, alternating with the previous version, on two processors with much other work | CPU of a write | beside that of the general set |
 |---|---|---|
 | `pod-general`, played by plans | 74 µs | 1 |
 | `pod-kubelet` | 147 µs (before: 175 µs) | 2.0 (before: 2.4); the goal of 1.3 is not reached |
 
-Somewhat more than a third of it is the function; the rest is to decode, check and encode, of which plans do nothing, and Events, each
-of which is a write of its own. The lateness of starts and ends,
-with 200 pods that crash at the same moments on a machine with ten times as much to do as it has processors: 0.3 to 0.5 s for
-99 of 100 (the goal is 1 s), 0.1 to 0.2 s in the middle.
+Somewhat more than a third of it is the function. The rest is decoding, checking and encoding, all of which plans avoid, and Events, each
+of which is a separate write. Starts and ends were late, with 200 pods that crash at the same moments on a machine with ten times as much
+work as it has processors, by 0.3 to 0.5 s for 99 of 100 (the goal is 1 s), and by 0.1 to 0.2 s in the median.
 """
 _REST = """\
 ## Idle CPU, and memory

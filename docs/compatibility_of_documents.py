@@ -23,7 +23,7 @@ _DOCUMENTS = "tests/cli/test_compatibility_of_documents.py::"
 def parts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Row, list[Row]]]:
     """Yield the title of each part, the test that exercises its rows, their head, and the rows."""
     for title, test, first, rows in _PARTS:
-        head = (first, "what becomes of it", "remark")
+        head = (first, "support", "remark")
         yield title, f"{_DOCUMENTS}{test}", head, list(rows(facts))
 
 

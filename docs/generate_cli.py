@@ -46,7 +46,7 @@ work folder; else it uses the default ([environment variables and option keys](e
 | 0 | success, also if there was nothing to do |
 | 1 | failure; standard error says why, and what to do |
 | 2 | invalid arguments, or something that is not supported |
-| 128 + N | ended by signal N: 130 after Ctrl-C; half-made things are undone first |
+| 128 + N | ended by signal N: 130 after Ctrl-C; what was half made is undone first |
 
 Results go to standard output, everything else to standard error. With `-o json` or `-o yaml` a
 command that changes something prints [one document](results.md). With `-o json` an

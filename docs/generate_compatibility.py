@@ -1,6 +1,6 @@
-"""Writes `docs/reference/compatibility.md`: what becomes of all that the original kwokctl can be given.
+"""Writes `docs/reference/compatibility.md`: how kwokctl supports each command and option of the original.
 
-The facts about the original are in `original-kwokctl.yaml`; what becomes of each is taken from the
+The facts about the original are in `original-kwokctl.yaml`; how each is supported is taken from the
 command tree, the catalogue of options, the runtimes and the components. `--check` only compares.
 """  # noqa: INP001 - a program, not a package
 
@@ -25,22 +25,23 @@ FOLDER = Path(__file__).parent
 FACTS = FOLDER / "original-kwokctl.yaml"
 PAGE = FOLDER / "reference" / "compatibility.md"
 _HEAD = """\
-# What the original kwokctl can be given, and what becomes of it
+# Commands and options of the original, and how kwokctl supports them
 
 <!-- Written by docs/generate_compatibility.py from docs/original-kwokctl.yaml; `make docs` writes it again. -->
 
 The original is [kwok](https://github.com/kubernetes-sigs/kwok) at 172defa5 (version 0.9.0 alpha). What is refused is
 refused by name, with the reason, before anything is made. [Coming from the Go
 kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch. Each part names the test that exercises its rows; what a
-command does is also shown by the test that [the facts](../original-kwokctl.yaml) name with it.
+command does is also checked by the test that [the facts](../original-kwokctl.yaml) name for it.
 
-| word | meaning |
+| support | meaning |
 |---|---|
 | same | it does the same |
 | better | it does the same, and what the last column says |
 | in part | the last column says which part |
 | other default | it does the same; without it something else happens |
 | refused | refused by name for the reason in the last column: by an error, or by a warning where nothing depends on it |
+| later | not supported yet; the last column says what to use instead |
 """
 _TESTS = "tests/cli/test_compatibility.py::"
 Row = tuple[str, ...]
@@ -53,25 +54,25 @@ def page() -> str:
         (
             "Commands",
             f"{_TESTS}test_a_command_and_its_flags_are_read_or_refused_by_name",
-            ("command", "what becomes of it", "remark"),
+            ("command", "support", "remark"),
             list(_commands(facts)),
         ),
         (
             "Options of clusters",
             f"{_TESTS}test_an_option_is_read_or_refused_wherever_it_is_given",
-            ("key", "flag", "variable", "what becomes of it", "remark"),
+            ("key", "flag", "variable", "support", "remark"),
             list(_options(facts)),
         ),
         (
             "Runtimes",
             f"{_TESTS}test_a_runtime_is_found_or_refused_by_name_with_the_reason",
-            ("`--runtime`", "what becomes of it", "remark"),
+            ("`--runtime`", "support", "remark"),
             list(_runtimes(facts["runtimes"])),
         ),
         (
             "Components",
             f"{_TESTS}test_a_component_is_found_or_refused_by_name",
-            ("`--enable`", "what becomes of it", "remark"),
+            ("`--enable`", "support", "remark"),
             list(_components(facts)),
         ),
         *compatibility_of_documents.parts(facts),

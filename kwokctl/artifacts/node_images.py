@@ -62,8 +62,8 @@ def published_node(kind: str, kube: str, *, prefix: str = PREFIX, is_exact: bool
     if kind != release:
         return PublishedNode(
             image=image,
-            remark=f"kwokctl knows no node images for kind {kind}: it takes that for {release}; "
-            "--kind-node-image takes the one that the release's notes name",
+            remark=f"kwokctl knows no node images for kind {kind}: it uses that for {release}; "
+            "give the image that the notes of the release name with --kind-node-image",
         )
     if taken != kube:
         return PublishedNode(

@@ -86,7 +86,7 @@ async def scale(
     if kubeconfig is not None:
         if data_path == "etcd":
             raise UsageError(
-                "--data-path etcd is for clusters of kwokctl's own, not for --kubeconfig",
+                "--data-path etcd is for clusters that kwokctl created, not for --kubeconfig",
                 hint="leave one of the two out",
             )
         access = load_access(kubeconfig)

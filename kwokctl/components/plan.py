@@ -48,7 +48,7 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
         _check_known(name)
     for name in (each.name for each in known.values() if each.is_required):
         if name in disabled or name not in wanted:
-            raise UsageError(f"a cluster cannot be without '{name}'")
+            raise UsageError(f"'{name}' cannot be left out of a cluster")
     if options.component(KWOK_CONTROLLER).binary and KWOK_KUBELET not in choice.enable:
         disabled.add(KWOK_KUBELET)  # another controller is the kubelet server as well
     names = [name for name in known if name in wanted and name not in disabled]

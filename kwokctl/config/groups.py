@@ -46,7 +46,7 @@ class DataPathOptions:
 
     path: str = option(
         "auto",
-        "How fake kubelets and 'scale' write: api (through the API server), etcd (past it, many "
+        "How fake kubelets and 'scale' write: api (through the API server), etcd (without it, many "
         "times faster), or auto: etcd where no admission, policy, quota or audit would be skipped",
         group=GENERAL,
         metavar="PATH",

@@ -126,7 +126,7 @@ class HeldPorts:
             if port in (each.getsockname()[1] for each in held):
                 raise ConflictError(
                     f"port {port} is wanted for '{other}' and for '{name}'",
-                    hint="give each a port of its own, or 0 to have one chosen",
+                    hint="give each a different port, or 0 to have one chosen",
                 )
 
     def _free(self, port: int) -> socket.socket | None:

@@ -62,7 +62,7 @@ async def _authority(client: Client) -> str:
         if may_pass(e):
             raise
         log.warning(
-            "clients cannot show certificates, for the cluster's authority is unknown: %s", e
+            "clients cannot show certificates, because the cluster's authority is unknown: %s", e
         )
         return ""
     return msgspec.json.decode(answer, type=_Authentication).data.get("client-ca-file", "")

@@ -79,7 +79,7 @@ def _demanded(own: str) -> str:
     if own:
         return own
     raise UnavailableError(
-        "containers of Podman without root reach this machine only by an address of its own, and "
+        "containers of Podman without root reach this machine only at an address that is not loopback, and "
         "it has none",
         hint="connect it to a network, or use Podman as root",
     )

@@ -306,7 +306,7 @@ def test_deleting_all_reports_what_was_left_and_fails_for_what_failed(
     assert words("delete cluster --all") == 1
     assert capfd.readouterr().err.splitlines() == [
         "cluster 'a' is deleted",
-        "warning: left alone, since the original kwokctl made them: 'go'",
+        "warning: not deleted, because the original kwokctl made them: 'go'",
         "delete one with 'kwokctl --name NAME delete cluster --force'",
         "error: the cluster 'b' is busy",
     ]

@@ -53,7 +53,7 @@ Tools:
   etcdutl     Run etcdutl, which works on files; all arguments after it go to
               etcdutl
   etcd        Read and change objects in etcd directly, past the API server
-  kectl       Do what 'etcd' does, in the original's words
+  kectl       Same as 'etcd', with the command line of the original's kectl
   env         Print the variables with which kubectl and etcdctl work on a
               cluster
   completion  Print the script that completes kwokctl's commands and options

@@ -76,7 +76,7 @@ def create(
     output: Output = "",
     **words: object,
 ) -> None:
-    """Create a cluster, or continue one that was left half-made.
+    """Create a cluster, or complete one whose creation was interrupted.
 
     Without --wait it returns when the API server is ready. A cluster that exists keeps its settings;
     a warning names each one that differs from the request.

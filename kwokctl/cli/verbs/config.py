@@ -63,8 +63,7 @@ def view(call: Invocation) -> None:
 def tidy(call: Invocation, *, output: Output = "") -> None:
     """Write the options of files and variables to one file: kwok.yaml in the work folder.
 
-    Defaults are left out, so that they stay those of the kwokctl that reads the file. Comments are
-    lost.
+    Defaults are left out, so that a later kwokctl uses its own. Comments are lost.
     """
     from kwokctl.clusters.configuration.default_file import default_file, rewrite
     from kwokctl.clusters.configuration.effective import given
@@ -117,8 +116,8 @@ def convert(
 ) -> None:
     """Rewrite documents in the current form, as YAML.
 
-    Older Stages get 'steps' for 'next' and 'jq' for bare conditions, deprecated options become what took
-    their place. Comments are lost; a file that has nothing to convert is left alone.
+    In older Stages 'steps' replaces 'next', and 'jq' bare conditions; deprecated options get their
+    current names. Comments are lost; a file that has nothing to convert is left alone.
     """
     from kwokctl.clusters.configuration.convert import converted
     from kwokctl.clusters.configuration.default_file import rewrite

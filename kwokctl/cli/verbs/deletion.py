@@ -28,7 +28,7 @@ def conclude_all(call: Invocation, deleted: "Deleted", output: str) -> None:
     conclude(call, outcome, output)
     if deleted.left:
         others = ", ".join(f"'{other}'" for other in deleted.left)
-        call.console.warn(f"left alone, since the original kwokctl made them: {others}")
+        call.console.warn(f"not deleted, because the original kwokctl made them: {others}")
         call.console.line("delete one with 'kwokctl --name NAME delete cluster --force'")
     if deleted.failures:
         raise ExceptionGroup("not all clusters are deleted", list(deleted.failures.values()))

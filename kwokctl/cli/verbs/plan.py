@@ -55,7 +55,7 @@ def plan(
         typer.Option(
             "--pod-size",
             metavar="QUANTITY",
-            help="Size of one pod in etcd [default: as above]",
+            help="Size of one pod in etcd [default: that of the built-in template]",
             parser=checked("--pod-size", quantity),
         ),
     ] = "",
@@ -80,7 +80,7 @@ def plan(
         typer.Option(
             "--node-heartbeat",
             metavar="KIND",
-            help="Heartbeats of nodes: real, stretched or off [default: as the cluster's do]",
+            help="Heartbeats of nodes: real, stretched or off [default: those of the cluster]",
             parser=one_of("--node-heartbeat", "", "real", "stretched", "off"),
         ),
     ] = "",

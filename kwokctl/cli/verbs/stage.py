@@ -88,7 +88,7 @@ def lint(call: Invocation, *, files: _Files, output: DataOutput = "") -> None:
 
     Unknown fields, expressions that do not compile, Stages that match no object or are never chosen.
     Exits with 1 if there are any. Stages that are played without end, or wait for a status that nothing
-    gives, and templates that fail on all examples, are warnings: with nothing else it exits with 0.
+    sets, and templates that fail on all examples, are warnings: with warnings alone it exits with 0.
     """
     from kwokctl.clusters.stage_tools.linting.lint import ERROR
     from kwokctl.clusters.stage_tools.linting.lint import lint as find
@@ -130,8 +130,8 @@ def explain(
         bool,
         typer.Option(
             "--stub-functions",
-            help="Show functions of time, address and chance as <Now> and similar, in place of "
-            "their values",
+            help="Show <Now> and similar in place of the values of functions that depend on time, "
+            "addresses or chance",
         ),
     ] = False,
     output: DataOutput = "",

@@ -138,8 +138,8 @@ async def _access(kv: Kv, prefix: str, api: Client | None) -> ObjectAccess:
     if not (await kv.page(start, prefix_end(start), limit=1, keys_only=True)).items:
         raise NotFoundError(
             f"etcd has no key that begins with '{below}'",
-            hint="it is not that of an API server, or the keys begin otherwise: name that with "
-            "--prefix",
+            hint="it is not the etcd of an API server, or its keys have another prefix: give that "
+            "with --prefix",
         )
     definitions = f"{below}{DEFINITIONS}".encode()
     page = await kv.page(definitions, prefix_end(definitions))

@@ -133,7 +133,7 @@ def _metadata(
         metadata["namespace"] = namespace or wanted.namespace or DEFAULT_NAMESPACE
         _text(metadata, "namespace", "metadata.namespace")
     elif namespace:
-        raise ShapeError("metadata.namespace", f"must be empty: a {resource.kind} is in none")
+        raise ShapeError("metadata.namespace", f"must be empty: a {resource.kind} has no namespace")
     metadata["creationTimestamp"] = metadata.get("creationTimestamp") or now
     metadata["uid"] = metadata.get("uid") or str(uuid4())
     return metadata

@@ -96,7 +96,7 @@ async def _address(
         inside = await runtime.host_of(name, component.name)
     if not inside:
         raise NotFoundError(
-            f"port {number} of '{component.name}' is not reached from this host",
+            f"port {number} of '{component.name}' cannot be reached from this host",
             hint="'kwokctl get components -o wide' shows the ports that are",
         )
     return inside, number

@@ -113,7 +113,7 @@ class _Search:
         if self.source is not ArtifactSource.OFFLINE:
             return await self._obtained(await make_node_image(self.home, self.images, self.options))
         raise ArtifactError(
-            f"neither the node image '{published.image}' nor one that was made is here",
+            f"the engine has neither the node image '{published.image}' nor one that kwokctl has made",
             hint="load one with 'kwokctl artifacts images --runtime kind --load FILE', give a "
             "file with --kind-node-image, or leave out '--artifact-source offline'",
         )

@@ -77,7 +77,7 @@ def demand_stages(
     if stages.documents or lives or controller.binary:
         return
     raise UsageError(
-        "with '--stage none' and no Stage of your own nothing would happen to any node or pod",
+        "with '--stage none' and without your own Stages nothing would happen to any node or pod",
         hint="give Stages with --config, read them from the cluster with --enable-crds Stage, or leave "
         "the controller out with --disable kwok-controller",
     )

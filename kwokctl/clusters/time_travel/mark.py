@@ -47,7 +47,7 @@ def keep_within(marks: Marks, mark: Mark, bounds: MarkBounds, progress: Progress
     for each in beyond(marks.all(), mark, bounds):
         marks.forget(each.name)
         progress.note(
-            f"dropped the mark '{each.name}', which is too old or too large beside others"
+            f"dropped the mark '{each.name}': it is older than --max-age, or beyond --max-size"
         )
 
 

@@ -139,4 +139,6 @@ async def _advanced(reach: Reach, mark: Mark, settled: Settled) -> None:
     try:
         await advance(reach, mark, settled)
     except UnavailableError as e:
-        reach.home.progress.warn(f"{e}; the next rewind takes longer, for it compares all objects")
+        reach.home.progress.warn(
+            f"{e}; the next rewind takes longer, because it compares all objects"
+        )

@@ -38,5 +38,5 @@ async def _gates(pool: Pool) -> frozenset[str]:
     except ApiError as e:
         if may_pass(e):
             raise
-        log.warning("nodes declare no features, for the API server's are not known: %s", e)
+        log.warning("nodes declare no features, because the API server's are not known: %s", e)
         return frozenset()

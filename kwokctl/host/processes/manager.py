@@ -159,6 +159,6 @@ def _refuse_limits(plan: Plan) -> None:
     for component in plan.components.values():
         if component.limits:
             raise UsageError(
-                f"'{component.name}' is a process of this machine here, and those have no limits",
+                f"'{component.name}' is a process of this machine on this runtime, and processes have no limits",
                 hint="choose a runtime that runs it in a container, or leave the limit out",
             )

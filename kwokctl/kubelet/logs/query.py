@@ -36,7 +36,7 @@ def log_query(request: Request, now: float) -> LogQuery:
         raise RefusedError(400, "stream must be All, Stdout or Stderr")
     tail = _whole(request, "tailLines", least=0, also="tail")
     if tail is not None and stream:
-        raise RefusedError(400, "tailLines and a stream of one's own exclude each other")
+        raise RefusedError(400, "tailLines and a stream other than All exclude each other")
     return LogQuery(
         follow=_switch(request, "follow"),
         previous=_switch(request, "previous"),

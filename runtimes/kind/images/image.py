@@ -56,7 +56,7 @@ class KindNodeImages:
         if minor(inside) != minor(kube):
             raise ConfigError(
                 f"the node image '{image}' holds Kubernetes {inside}, not {kube}",
-                hint=f"say so with --kube-version {inside}, or give another image",
+                hint=f"give --kube-version {inside}, or another image",
             )
         return NodeImage(name=image, kube=inside)
 

@@ -41,7 +41,7 @@ async def known_host(engine: Engine, plan: Plan, own: Callable[[], str] = own_ad
     if address := gateway or own():
         return address
     raise UsageError(
-        "kind's node finds this machine only by an address of its own, and it has none",
+        "kind's node reaches this machine only at an address that is not loopback, and it has none",
         hint="connect it to a network, or name a collector on another machine",
     )
 

@@ -49,7 +49,7 @@ def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"disable": ("etcd",)}, "cannot be without 'etcd'"),
+        ({"disable": ("etcd",)}, "'etcd' cannot be left out"),
         ({"extra_args": ("nonsense",)}, "is not COMPONENT=KEY=VALUE"),
         ({"memory_limit": ("much",)}, "is not a limit"),
         ({"cpu_limit": ("٣",)}, "is not a limit"),
@@ -57,7 +57,7 @@ def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
         ({"runtime": "banana"}, "no runtime called 'banana'"),
         ({"runtime": "lima"}, "'lima' is not supported"),
         ({"node_heartbeat": "off", "heartbeat_factor": 3}, "contradict each other"),
-        ({"stage": ("none",)}, "no Stage of your own"),
+        ({"stage": ("none",)}, "without your own Stages"),
     ],
 )
 def test_a_request_that_no_cluster_can_fulfil_is_refused(

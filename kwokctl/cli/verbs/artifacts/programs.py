@@ -144,7 +144,7 @@ def images(
 ) -> None:
     """Pull, build, save or load the images of the components, and print their names.
 
-    They come from where 'create cluster' would take them, unless --pull or --build says more. For
+    They come from where 'create cluster' would take them, unless --pull or --build is given. For
     the runtimes kind and kind-podman it is the image of the node: --build makes it without a
     registry, as root and with debootstrap.
     """

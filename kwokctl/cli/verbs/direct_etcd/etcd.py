@@ -181,7 +181,7 @@ def delete(
 
 
 def kectl(call: Invocation, words: list[str]) -> None:
-    """Do what 'etcd' does, in the original's words."""
+    """Same as 'etcd', with the command line of the original's kectl."""
     below = commands.root(_TEXT)
     _register_words(below)
     from typer.main import get_command

@@ -21,7 +21,7 @@ _FILES = ("cacert", "cert", "key")
 _ELSEWHERE = (*_FILES, "insecure_skip_tls_verify", "user", "password", "dial_timeout")
 """Options that say how to reach an etcd that is not a cluster's."""
 DEFAULT_ENDPOINT = "127.0.0.1:2379"
-OTHER = "An etcd of no kwokctl cluster"
+OTHER = "An etcd outside kwokctl clusters"
 _REGISTRY = "/registry"
 _PATIENCE = 2.0
 _UNSERVED: Mapping[str, object] = {"discovery_srv": str, "discovery_srv_name": str}
@@ -107,7 +107,7 @@ def _user(given: str, password: str | None) -> tuple[str, str]:
     if not user:
         if password is None and not given:
             return "", ""
-        raise UsageError("'--password' is for the '--user' that it lacks", hint="name the user")
+        raise UsageError("'--password' needs '--user'", hint="name the user")
     if bool(separator) is (password is not None):
         raise UsageError(
             f"'--user {user}' needs one password",
@@ -150,7 +150,7 @@ def _check(words: Mapping[str, Any]) -> None:
     if given and not words["endpoints"]:
         flag = f"--{given[0].replace('_', '-')}"
         raise UsageError(
-            f"'{flag}' is for an etcd that '--endpoints' names",
+            f"'{flag}' needs '--endpoints'",
             hint="leave it out: kwokctl has the certificates of its clusters",
         )
 

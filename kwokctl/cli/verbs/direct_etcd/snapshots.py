@@ -84,9 +84,9 @@ def replay(
     output: Output = "",
     **words: object,
 ) -> None:
-    """Write a recording into etcd: the objects, then each change when its time has come.
+    """Write a recording into etcd: the objects, then each change at its time.
 
-    Nothing is paused meanwhile. On a terminal Space pauses, Enter continues, U is faster, D slower.
+    No component is paused. On a terminal Space pauses, Enter continues, U is faster, D slower.
     """
     from kwokctl.cli.verbs.time_travel import keys
     from kwokctl.clusters.direct_etcd.access import with_objects

@@ -70,7 +70,7 @@ def _advise(call: Invocation, seen: "Diagnosis", *, fix: bool) -> None:
     if not seen.findings:
         call.progress.note("nothing is wrong")
     elif not fix and repairs_of(seen.findings):
-        call.progress.note(f"'{call.itself} doctor --fix' removes what is marked so")
+        call.progress.note(f"'{call.itself} doctor --fix' repairs what is marked with (--fix)")
 
 
 def _machine(call: Invocation, *, online: bool) -> "Machine":

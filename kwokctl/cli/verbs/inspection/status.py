@@ -26,9 +26,9 @@ def status(
 ) -> None:
     """Show a cluster on one screen, and what is wrong with it.
 
-    CPU is the number of processors used during half a second. Of pods that run only the number is known; others are
-    counted by what 'kubectl get pods' shows. What cannot be found out is left out, and null in json
-    and yaml. Exits with 1 unless every component is ready.
+    CPU is the number of processors used during half a second. Pods that run are only
+    counted; others are counted by the status that 'kubectl get pods' shows. What cannot be found out
+    is left out, and null in json and yaml. Exits with 1 unless every component is ready.
     """
     from kwokctl.cli.output.overview import emit_overview, emit_overviews
     from kwokctl.clusters.overview.gather import look, looks

@@ -125,7 +125,7 @@ def create_from_file(
 
     if objects:
         raise UsageError(
-            "first nodes and pods are not for '--from' with '--count'",
+            "'--nodes' and '--pods' are not for '--from' with '--count'",
             hint="leave them out, and scale each cluster with: kwokctl --name NAME scale",
         )
     names = [cluster_name(name) for name in _numbered(call, wanted)]
@@ -179,7 +179,7 @@ def create(
 def _check(call: Invocation, wanted: WantedForks, options: Mapping[str, object]) -> None:
     if not wanted.source:
         raise UsageError(
-            "'--from' is needed for a fork, and names the cluster to begin with",
+            "'--from' is needed for a fork, and names the cluster to copy",
             hint="for example: --from kwok",
         )
     if options.keys() - _PLACE.keys() or call.config:

@@ -124,8 +124,8 @@ def restore(
 ) -> None:
     """Replace the etcd database, or create and update the objects of a file.
 
-    With '--format k8s' other objects stay, and clients go on; the scheduler and the controllers are
-    paused meanwhile.
+    With '--format k8s' other objects stay, and clients keep running; the scheduler and the
+    controllers are paused.
     """
     if file_format != _ETCD:
         _restore_objects(call, Path(path), kinds, output)

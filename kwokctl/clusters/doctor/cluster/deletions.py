@@ -95,7 +95,7 @@ async def _left_in(pool: Pool, name: str) -> str:
 
 CHECK = Check(
     name="deletions",
-    looks_at="what was deleted and does not go",
+    looks_at="objects that still exist after their deletion",
     look=look,
     needs=(KUBE_APISERVER,),
 )

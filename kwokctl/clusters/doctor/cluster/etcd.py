@@ -19,7 +19,7 @@ async def look(patient: Patient) -> Report:
     async with patient.etcd() as kv:
         raised = await alarms(kv)
     repair = Repair(
-        what=f"Compacting and defragmenting etcd of '{patient.name}', and taking its alarm back",
+        what=f"Compacting and defragmenting etcd of '{patient.name}', and clearing its alarm",
         do=partial(_make_room, patient, store.quota),
     )
     findings = [found(problem, repair) for problem in of_etcd(patient.seen)]

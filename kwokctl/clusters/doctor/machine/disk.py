@@ -55,7 +55,7 @@ def _failed(folder: Path, error: OSError) -> DoctorFinding:
     """Return why nothing could be written though there is room, as above a quota."""
     return DoctorFinding(
         what=f"this user cannot write to '{folder}': {error.strerror}",
-        remedy="see to the disk and the user's quota, or choose another folder with KWOK_WORKDIR",
+        remedy="check the disk and the user's quota, or choose another folder with KWOK_WORKDIR",
     )
 
 

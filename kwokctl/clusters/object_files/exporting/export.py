@@ -149,7 +149,7 @@ class ObjectExport:
 
     async def _fill(self, file: PartFile, choice: ChosenKinds, scrubber: Scrubber | None) -> None:
         if file.journal.objects:
-            self._progress.note(f"going on after {file.journal.objects:,} objects")
+            self._progress.note(f"continuing after {file.journal.objects:,} objects")
         listing = Listing(self._client.pool, choice.kinds, self._request.manner)
         with self._progress.step("Reading objects", unit="objects") as step:
             step.advance(file.journal.objects)

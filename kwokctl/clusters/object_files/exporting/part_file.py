@@ -157,7 +157,7 @@ class PartFile:
             return Journal(source=source, salt=fresh_salt())
         if found.source != source:
             raise ConflictError(
-                f"'{self._part}' is of an export of something else that was interrupted",
+                f"'{self._part}' belongs to another export that was interrupted",
                 hint=f"repeat that one, or remove '{self._part}' and '{self._note}'",
             )
         return found

@@ -48,7 +48,7 @@ async def upgrade_to_spdy(
         raise RefusedError(400, "the header 'X-Stream-Protocol-Version' is missing")
     protocol = next((each for each in offered if each in known), None)
     if protocol is None:
-        raise RefusedError(403, f"of the protocols of streams only {', '.join(known)} are known")
+        raise RefusedError(403, f"only these stream protocols are supported: {', '.join(known)}")
     head = (
         f"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: {_SPDY}\r\n"
         f"X-Stream-Protocol-Version: {protocol}\r\n\r\n"
@@ -68,7 +68,7 @@ async def upgrade_to_websocket(
     offered = _words(request, _SUBPROTOCOL)
     chosen = next((each for each in offered if each in known), "")
     if offered and not chosen:
-        raise RefusedError(403, f"of the protocols of streams only {', '.join(known)} are known")
+        raise RefusedError(403, f"only these stream protocols are supported: {', '.join(known)}")
     protocol = ServerProtocol(max_size=(None, _LONGEST_FRAME), logger=_quiet)
     response = _accepted(protocol, request)
     if chosen:

@@ -103,7 +103,7 @@ async def test_one_bad_object_keeps_all_from_being_written(etcd: RangedEtcd) -> 
         ({**_pod("a"), "kind": "Pot"}, "there is no kind 'Pot' in 'v1'"),
         (
             {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "namespace": "b"}},
-            "'metadata.namespace' must be empty: a Node is in none",
+            "'metadata.namespace' must be empty: a Node has no namespace",
         ),
         (
             {

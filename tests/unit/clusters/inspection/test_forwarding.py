@@ -57,7 +57,7 @@ async def test_a_port_that_is_not_published_is_reached_where_the_component_runs(
     its = home(tmp_path, 1, Reaching())
     async with forwarding(its, NAME, "etcd", local=0, remote=str(number)) as forwarded:
         assert forwarded.remote == number
-    with pytest.raises(NotFoundError, match="is not reached from this host"):
+    with pytest.raises(NotFoundError, match="cannot be reached from this host"):
         async with forwarding(
             home(tmp_path, 1, FakeRuntime()), NAME, "etcd", local=0, remote=str(number)
         ):

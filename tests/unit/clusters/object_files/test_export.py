@@ -133,7 +133,7 @@ async def test_an_interrupted_export_is_not_mixed_with_another(tmp_path: Path) -
         server.broken.add("6")
         with pytest.raises(ApiError):
             await _export(client, tmp_path / "a", "pods", size=3)
-        with pytest.raises(ConflictError, match=r"a\.part' is of an export of something else"):
+        with pytest.raises(ConflictError, match=r"a\.part' belongs to another export"):
             await _export(client, tmp_path / "a", "nodes", size=3)
 
 

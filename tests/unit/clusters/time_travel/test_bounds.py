@@ -75,7 +75,9 @@ def test_what_goes_is_named(marks: Marks) -> None:
         keep_within(marks, mark, MarkBounds(size=25), progress)
 
     assert [mark.name for mark in marks.all()] == ["middle", "new"]
-    assert progress.notes == ["dropped the mark 'old', which is too old or too large beside others"]
+    assert progress.notes == [
+        "dropped the mark 'old': it is older than --max-age, or beyond --max-size"
+    ]
 
 
 def test_a_mark_that_is_too_large_leaves_the_others_and_nothing_of_itself(marks: Marks) -> None:

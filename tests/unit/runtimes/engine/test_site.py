@@ -36,7 +36,7 @@ async def test_a_machine_without_an_address_is_not_reached_from_podman_without_r
     fake.is_podman = True
     fake.answers["GET /info"] = (200, {"Rootless": True})
 
-    with pytest.raises(UnavailableError, match="only by an address of its own"):
+    with pytest.raises(UnavailableError, match="only at an address that is not loopback"):
         await host_address(Engine(Endpoint(url=fake.url)), NOBODYS, own=lambda: "")
 
 

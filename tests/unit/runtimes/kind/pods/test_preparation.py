@@ -42,7 +42,7 @@ async def test_before_there_is_a_network_they_find_it_at_its_own_address(fake: F
 
 
 async def test_a_machine_without_any_address_is_refused(fake: FakeEngine) -> None:
-    with pytest.raises(UsageError, match="by an address of its own, and it has none"):
+    with pytest.raises(UsageError, match="at an address that is not loopback, and it has none"):
         await known(fake, own="")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import orjson
 
 from kwokctl.controller.engine import patches
-from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.engine.stage_events import about
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.model import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.in_memory.at_once import is_at_once
 from kwokctl.controller.stages import symbolic
 from kwokctl.controller.stages.choice import Basis

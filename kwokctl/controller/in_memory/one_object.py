@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.in_memory.changes import STATUS
 from kwokctl.controller.stages.choice import Basis, pick
 from kwokctl.controller.stages.model import ObjectTemplate, Stage

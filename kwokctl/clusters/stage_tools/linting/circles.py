@@ -12,7 +12,7 @@ from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.circles import SHORTEST
-from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.stages.choice import basis_of_sound, possible, seconds_range
 from kwokctl.controller.stages.model import FinalizersStep, PatchStep, Stage, by_kind
 from kwokctl.errors import ExpressionError

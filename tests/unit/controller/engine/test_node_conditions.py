@@ -6,7 +6,7 @@ import pytest
 
 from kwokctl import assets
 from kwokctl.config.documents import Document
-from kwokctl.controller.engine.conditions import ConditionComposer, ConditionText
+from kwokctl.controller.engine.node_conditions import ConditionComposer, ConditionText
 from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.stages.functions import NODE_CONDITIONS, Kubelet, common, for_nodes

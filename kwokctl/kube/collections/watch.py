@@ -120,13 +120,7 @@ class _Manner(NamedTuple):
 class _Watch(Generic[T]):
     """One watch: its `resourceVersion`, and the objects that exist at that version."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        query: ListQuery,
-        decoder: Decoder[T],
-        manner: "_Manner",
-    ) -> None:
+    def __init__(self, pool: Pool, query: ListQuery, decoder: Decoder[T], manner: _Manner) -> None:
         self._pool = pool
         self._query = query
         self._decode = decoder

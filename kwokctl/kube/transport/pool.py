@@ -56,10 +56,9 @@ class Pool:
         `socket` is dialled instead of the server's host and port. Raises ConfigError when the
         access's certificates cannot be used.
         """
-        parts = urlsplit(access.server)
         self._address = ServerAddress.of(access.server, socket, access.tls_server_name)
         self._tls: ssl.SSLContext | None = None
-        if parts.scheme == "https":
+        if urlsplit(access.server).scheme == "https":
             self._tls = tls_context(
                 ca=access.ca, cert=access.cert, key=access.key, insecure=access.insecure
             )

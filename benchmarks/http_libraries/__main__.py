@@ -7,7 +7,7 @@ python -m benchmarks.http_libraries [--work patch] [--rounds 5] [--instructions]
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.http_libraries.http_client import CLIENTS
+from benchmarks.http_libraries.clients import CLIENTS
 from benchmarks.http_server import serving
 from benchmarks.libraries import Contest, Work
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks.http_libraries.http_client import client
+from benchmarks.http_libraries.clients import client
 from benchmarks.http_libraries.work import WORK
 from benchmarks.libraries import measured
 from kwokctl.kube.kubeconfig.access import Access

@@ -4,7 +4,8 @@ import os
 from types import ModuleType
 from typing import Any
 
-from benchmarks.http_libraries.http_client import JSON, HttpClient, client
+from benchmarks.http_libraries.clients import client
+from benchmarks.http_libraries.http_client import JSON, HttpClient
 from benchmarks.swap import LIBRARY
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.wire import Response

@@ -13,7 +13,6 @@ _MEANT: Mapping[str, Mapping[str, str]] = {
         "clone": _MOVE,
         "clusters": "'kwokctl get clusters'",
         "components": "'kwokctl get components'",
-        "doctor": "'kwokctl status' shows what is wrong with a cluster, and what helps",
         "down": "'kwokctl delete cluster' or 'kwokctl stop cluster'",
         "hack": "'kwokctl etcdctl' reads and writes etcd",
         "images": "'kwokctl artifacts images'",

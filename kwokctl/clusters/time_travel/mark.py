@@ -77,6 +77,7 @@ async def write_witness(kv: Kv, name: str) -> int:
 
 
 async def copied(reach: Reach, name: str, revision: int) -> Mark:
+    """Copy what a cluster held at a revision to the file of a mark, which is not kept yet."""
     file = f"{name}_{revision}.content"
     with reach.marks.writing(file) as opened:
         content = ContentWriter(opened)

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.object_warnings import COMPONENT
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.model import MOST_AT_ONCE, Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.kube.resource import Resource
 from kwokctl.retry import backoff
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 16
-"""Stages that may follow each other on an object without delay."""
 SHORTEST = 0.1
 """The seconds from which on a delay is one: below them an object is changed without rest all the same."""
 _QUIET = 1.0
@@ -43,7 +41,7 @@ class CircleGuard:
         if state.plays_at_once and self._context.delay_queue.now() - state.due > _QUIET:
             state.plays_at_once = 0
         state.plays_at_once += 1
-        too_many = state.plays_at_once - _AT_ONCE
+        too_many = state.plays_at_once - MOST_AT_ONCE
         if too_many <= 0:
             return 0.0
         self._context.metrics.count("kwok_controller_slowed_plays_total", stage=stage.name)

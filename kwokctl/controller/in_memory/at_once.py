@@ -11,15 +11,12 @@ from typing import Protocol
 from kwokctl.controller.engine.patches import rooted
 from kwokctl.controller.in_memory.changes import PLAYED, WORDS, check_changes
 from kwokctl.controller.stages.choice import Basis, basis
-from kwokctl.controller.stages.model import ObjectTemplate, PatchStep, Stage
+from kwokctl.controller.stages.model import MOST_AT_ONCE, ObjectTemplate, PatchStep, Stage
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
-
-_MOST = 16
-"""Stages that are played on one object: as many as the controller plays on it before it waits."""
 
 
 class EndlessPlayError(Exception):
@@ -66,7 +63,7 @@ def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
 
     Raises EndlessPlayError if they come to no end.
     """
-    for _ in range(_MOST):
+    for _ in range(MOST_AT_ONCE):
         found = _basis(stages, value, manner)
         results = [_after(stage, value, manner) for stage in found.matches]
         if not results or any(result is None for result in results):

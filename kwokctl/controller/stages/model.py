@@ -39,6 +39,8 @@ class Kind:
 
 
 NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
+MOST_AT_ONCE = 16
+"""Stages that may follow each other on an object without delay: further ones are slowed down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

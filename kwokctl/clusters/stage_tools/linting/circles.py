@@ -14,14 +14,18 @@ from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.circles import SHORTEST
 from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.stages.choice import basis_of_sound, possible, seconds_range
-from kwokctl.controller.stages.model import FinalizersStep, PatchStep, Stage, by_kind
+from kwokctl.controller.stages.model import (
+    MOST_AT_ONCE,
+    FinalizersStep,
+    PatchStep,
+    Stage,
+    by_kind,
+)
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 
-_AT_ONCE = 16
-"""Stages that may follow each other: the controller slows further ones down."""
 _PLAYS = 500
 """For each kind: sets with many ways through them are not searched to the end."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\dZ]*")
@@ -54,7 +58,7 @@ class _Walker:
         state = _MOMENT.sub("", orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
         if state in states:
             self._note(path[states.index(state) :])
-        elif len(path) > _AT_ONCE:
+        elif len(path) > MOST_AT_ONCE:
             self._note(path[path.index(path[-1]) : -1])
         elif state not in self._walked:
             for stage in self._at_once(value):

@@ -155,6 +155,8 @@ class Component:
     """Where a person of this host opens its pages, if it has any."""
     own: OwnManner | None = None
     """Given for one that its user describes."""
+    held_at: str = ""
+    """The flag of a file that it reads once: when it has connected, and before it reads objects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

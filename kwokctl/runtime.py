@@ -1,6 +1,6 @@
 """The ports that runtimes implement: only what differs from one runtime to another."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Protocol, runtime_checkable
 
@@ -151,6 +151,19 @@ class RunsImages(Protocol):
     @property
     def images(self) -> Images:
         """The images on this machine."""
+        ...
+
+
+@runtime_checkable
+class HoldsComponents(Protocol):
+    """A runtime that can start a component and keep it from acting for some time."""
+
+    async def replace_held(self, cluster: ClusterName, *names: ComponentName) -> Callable[[], None]:
+        """Stop these components, and start again at once those that can be held before they act.
+
+        What it returns lets them act. One that is held ends if this process does so first. `start` is
+        called in the end for all of them: it launches what could not be held, or has ended meanwhile.
+        """
         ...
 
 

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
+One = TypeVar("One")
+Other = TypeVar("Other")
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -44,6 +46,19 @@ async def for_each(
             workers.create_task(worker())
     if failures:
         raise failures[0]
+
+
+async def both(one: Awaitable[One], other: Awaitable[Other]) -> tuple[One, Other]:
+    """Do two things side by side, each to its end also where the other fails.
+
+    Then a failure is raised as it is.
+    """
+    first, second = await asyncio.gather(one, other, return_exceptions=True)
+    if isinstance(first, BaseException):
+        raise first
+    if isinstance(second, BaseException):
+        raise second
+    return first, second
 
 
 @asynccontextmanager

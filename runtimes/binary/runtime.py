@@ -1,7 +1,7 @@
 """Places components as processes of this host."""
 
 import sys
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -67,6 +67,10 @@ class BinaryRuntime:
         chosen = names or crew.names()
         await crew.stop([name for name in chosen if _is_open(crew.words(name))])
         await crew.start(chosen)
+
+    async def replace_held(self, cluster: ClusterName, *names: ComponentName) -> Callable[[], None]:
+        """Stop components, and launch again those that can wait; return what lets them act."""
+        return await self._crew(cluster).replace_held(names)
 
     async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
         """Ask the components to end, all at once, and kill those that do not."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from kwokctl.errors import ConflictError
-from kwokctl.tasks import beside, first_failure, for_each
+from kwokctl.tasks import beside, both, first_failure, for_each
 
 
 async def test_every_item_is_worked_on_a_bounded_number_at_a_time() -> None:
@@ -118,3 +118,22 @@ def test_the_first_failure_is_found_at_any_depth() -> None:
     group = BaseExceptionGroup("a", [BaseExceptionGroup("b", [failure]), ValueError("late")])
 
     assert first_failure(group) is failure
+
+
+async def test_of_two_things_each_comes_to_its_end_though_the_other_fails() -> None:
+    done: list[bool] = []
+
+    async def fail() -> None:
+        raise ConflictError("no")
+
+    async def work() -> int:
+        for _ in range(9):
+            await asyncio.sleep(0)
+        done.append(True)
+        return 1
+
+    assert await both(work(), work()) == (1, 1)
+    for one, other in ((fail(), work()), (work(), fail())):
+        with pytest.raises(ConflictError, match="no"):
+            await both(one, other)
+    assert len(done) == 4

@@ -1,6 +1,7 @@
 """Finds the process of a component: by its pid file or, where that was lost, by what it runs."""
 
 from kwokctl.errors import ConfigError
+from kwokctl.host.processes.holding import held_words
 from kwokctl.host.processes.launcher import is_on_its_way
 from kwokctl.host.processes.launches import Launches
 from kwokctl.host.processes.supervise import Process, read_pid_file, working_in
@@ -22,14 +23,16 @@ def _without_pid_file(launches: Launches, name: ComponentName) -> Process | None
     something else.
     """
     try:
-        argv = launches.read(name).argv
+        how = launches.read(name)
     except ConfigError:
         return None
+    argv = how.argv
+    launched = (argv, held_words(argv, how.held_at))
     # What is on its way holds the component's lock, and writes its pid file itself.
     found = [
         each
         for each in working_in(launches.paths.root)
-        if each.words[-len(argv) :] == argv and not is_on_its_way(each.pid)
+        if each.words[-len(argv) :] in launched and not is_on_its_way(each.pid)
     ]
     # Read after the processes were: what has become its program by then has its pid file.
     known = [read_pid_file(file) for file in launches.paths.pids.glob("*.pid")] if found else []

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from kwokctl.host.processes.holding import DESCRIPTOR
+
 _SHELL = "/bin/sh"
 # Field 22 of /proc/PID/stat is the start time in clock ticks since boot (proc(5)); together with
 # the boot it distinguishes a process from a later one of the same number. exec keeps both.
@@ -30,7 +32,7 @@ FAILED = frozenset({126, 127})
 """Exit statuses of a child that could not become its program."""
 
 
-def launch(
+def launch(  # noqa: PLR0913 - all that a child is given
     argv: Sequence[str],
     *,
     pid_file: Path,
@@ -38,12 +40,14 @@ def launch(
     folder: Path,
     env: Mapping[str, str],
     lock: int | None = None,
+    held_by: int | None = None,
 ) -> int:
     """Start a program in a session of its own and return its pid.
 
     It appends what it writes to `log` and works in `folder`; `env` adds to our environment. `lock`
-    is the descriptor of a lock that the child shares until it becomes the program. What cannot be
-    executed says so in the log and ends with a status in `FAILED`.
+    is the descriptor of a lock that the child shares until it becomes the program, `held_by` that of
+    a pipe that it reads a file from. What cannot be executed says so in the log and ends with a
+    status in `FAILED`.
     """
     words = [_SHELL, "-c", BECOME, "sh", str(pid_file), str(folder), *argv]
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -60,6 +64,7 @@ def launch(
                 else (os.POSIX_SPAWN_DUP2, lock, 0),
                 (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
                 (os.POSIX_SPAWN_DUP2, 1, 2),
+                *([] if held_by is None else [(os.POSIX_SPAWN_DUP2, held_by, DESCRIPTOR)]),
             ],
         )
 

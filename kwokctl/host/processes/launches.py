@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kwokctl.errors import ConfigError
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.holding import held_file
 from kwokctl.model import Component, ComponentName, Plan
 from kwokctl.script.steps import FileText, Folder
 
@@ -26,6 +27,8 @@ class Launch:
     """Components of a lower wave are stopped before it."""
     folder: str = ""
     """Where it works; empty for the cluster's folder, in which a process is found without its pid file."""
+    held_at: str = ""
+    """The flag of the file for which it can be made to wait; empty if there is none."""
 
 
 def launch_of(component: Component, stop_wave: int) -> Launch:
@@ -35,6 +38,7 @@ def launch_of(component: Component, stop_wave: int) -> Launch:
         env=dict(component.env),
         stop_wave=stop_wave,
         folder=component.own.folder if component.own else "",
+        held_at=component.held_at,
     )
 
 
@@ -73,6 +77,15 @@ class Launches:
                 f"{path} does not say how '{name}' is launched",
                 hint="write it again with: kwokctl start cluster",
             ) from e
+
+    def held_file(self, name: ComponentName) -> Path | None:
+        """Return the file for which a component can be made to wait before it acts, if there is one."""
+        try:
+            how = self.read(name)
+        except ConfigError:
+            return None
+        file = held_file(how.argv, how.held_at)
+        return file if file and file.is_file() else None
 
     def stop_waves(self) -> Iterator[list[ComponentName]]:
         """Yield all that may run, in the order in which it is stopped.

@@ -7,11 +7,13 @@ from pathlib import Path
 from kwokctl.errors import ComponentError
 from kwokctl.host import logfiles
 from kwokctl.host.files import turn, write_atomic
+from kwokctl.host.processes.holding import Hold, held_words
 from kwokctl.host.processes.identify import find_process
 from kwokctl.host.processes.launcher import FAILED, launch
 from kwokctl.host.processes.launches import Launches
 from kwokctl.host.processes.supervise import Process, launched, read_pid_file, stop
 from kwokctl.model import ComponentName
+from kwokctl.tasks import both
 
 
 async def start_component(
@@ -21,33 +23,75 @@ async def start_component(
 
     Without `even_if_stopped` one that has been stopped on purpose stays so.
     """
-    pid_file, log = launches.pid_file(name), launches.paths.log(name)
     async with _turn(launches, name, "starting") as lock:
         # Looked at under the lock: a stop that is under way has said so before it waited for us.
-        process = find_process(launches, name)
-        if process and process.is_alive:
-            _write_again(process, pid_file)
+        if _runs(launches, name) or not (even_if_stopped or launches.is_wanted(name)):
             return
-        if not (even_if_stopped or launches.is_wanted(name)):
-            return
-        how = launches.read(name)
-        check_program(name, Path(how.argv[0]))
-        logfiles.rotate(log)
-        logfiles.mark(log, why)
-        pid = launch(
-            how.argv,
-            pid_file=pid_file,
-            log=log,
-            folder=Path(how.folder or launches.paths.root),
-            env=how.env,
-            lock=lock,
+        await _launch(launches, name, why, lock)
+
+
+async def replace_held(
+    launches: Launches, name: ComponentName, grace: float, *, why: str
+) -> Hold | None:
+    """Stop a component, and launch it anew: the new one waits before it acts, and ends with this process.
+
+    Returns None for one that cannot be made to wait: that is only stopped. It stays marked as stopped
+    until it is started, so that no other process launches it meanwhile.
+    """
+    file = launches.held_file(name)
+    if file is None:
+        await stop_component(launches, name, grace)
+        return None
+    async with _turn(launches, name, "replacing") as lock:
+        former, hold = find_process(launches, name), Hold(file)
+        try:
+            # The former one has its signal before the other is launched; its end takes it some time.
+            await both(_end(former, grace), _launch(launches, name, why, lock, hold))
+        except BaseException:
+            # It may have been launched nevertheless.
+            hold.let_go()
+            raise
+        finally:
+            hold.launched()
+        return hold
+
+
+async def _end(process: Process | None, grace: float) -> None:
+    if process:
+        await stop(process, grace)
+
+
+async def _launch(
+    launches: Launches, name: ComponentName, why: str, lock: int, hold: Hold | None = None
+) -> None:
+    how, log = launches.read(name), launches.paths.log(name)
+    check_program(name, Path(how.argv[0]))
+    logfiles.rotate(log)
+    logfiles.mark(log, why)
+    pid = launch(
+        held_words(how.argv, how.held_at) if hold else how.argv,
+        pid_file=launches.pid_file(name),
+        log=log,
+        folder=Path(how.folder or launches.paths.root),
+        env=how.env,
+        lock=lock,
+        held_by=hold.reads if hold else None,
+    )
+    if await launched(pid) in FAILED:
+        raise ComponentError(
+            f"'{name}' cannot be started: {how.argv[0]} cannot be executed",
+            hint="see whether it was built for this machine, or give another program",
+            detail=logfiles.tail(log, 1),
         )
-        if await launched(pid) in FAILED:
-            raise ComponentError(
-                f"'{name}' cannot be started: {how.argv[0]} cannot be executed",
-                hint="see whether it was built for this machine, or give another program",
-                detail=logfiles.tail(log, 1),
-            )
+
+
+def _runs(launches: Launches, name: ComponentName) -> bool:
+    """Return whether a component runs; if so, its pid file is there."""
+    process = find_process(launches, name)
+    if process is None or not process.is_alive:
+        return False
+    _write_again(process, launches.pid_file(name))
+    return True
 
 
 async def stop_component(launches: Launches, name: ComponentName, grace: float) -> None:
@@ -55,8 +99,7 @@ async def stop_component(launches: Launches, name: ComponentName, grace: float) 
     if not launches.paths.pids.is_dir():
         return
     async with _turn(launches, name, "stopping"):
-        if process := find_process(launches, name):
-            await stop(process, grace)
+        await _end(find_process(launches, name), grace)
         launches.pid_file(name).unlink(missing_ok=True)
 
 

@@ -4,17 +4,18 @@ Runtimes use it for all of their components, or for the controller alone.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 
 from kwokctl.errors import UsageError
 from kwokctl.host import logfiles
 from kwokctl.host.carry_out import carry_out
 from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.holding import Hold
 from kwokctl.host.processes.identify import find_process
 from kwokctl.host.processes.launcher import launch
 from kwokctl.host.processes.launches import KEEPER, Launches
-from kwokctl.host.processes.lifecycle import start_component, stop_component
+from kwokctl.host.processes.lifecycle import replace_held, start_component, stop_component
 from kwokctl.host.processes.shell import CrewScript
 from kwokctl.host.processes.supervise import is_running, launched, read_pid_file, reap
 from kwokctl.model import ComponentName, Plan, State
@@ -72,6 +73,31 @@ class Crew:
         if names and launches.keep_mark.exists():
             await self._start_keeper()
 
+    async def replace_held(self, names: Collection[ComponentName]) -> Callable[[], None]:
+        """Stop components, and launch again those that can be made to wait before they act.
+
+        Returns what lets these act.
+        """
+        self._mark_stopped(names)
+        holds: list[Hold] = []
+
+        async def replace(name: ComponentName) -> None:
+            hold = await replace_held(self._launches, name, self._grace, why="started by kwokctl")
+            holds.extend([hold] if hold else [])
+
+        def let_go() -> None:
+            while holds:
+                holds.pop().let_go()
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for name in names:
+                    tasks.create_task(replace(name))
+        except BaseException:
+            let_go()
+            raise
+        return let_go
+
     async def stop(self, names: Collection[ComponentName]) -> None:
         """Ask the components to end, all at once, and kill those that do not."""
         await self._stop_together(names)
@@ -117,10 +143,13 @@ class Crew:
             remove_tree(folder)
 
     async def _stop_together(self, names: Collection[ComponentName]) -> None:
+        self._mark_stopped(names)
+        await self._end(names, grace=self._grace)
+
+    def _mark_stopped(self, names: Collection[ComponentName]) -> None:
         if self._launches.paths.pids.is_dir():
             for name in names:
                 self._launches.stopped_mark(name).touch()
-        await self._end(names, grace=self._grace)
 
     async def _end(self, names: Collection[ComponentName], *, grace: float) -> None:
         async with asyncio.TaskGroup() as tasks:

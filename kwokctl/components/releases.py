@@ -34,6 +34,11 @@ _READYZ: Mapping[ComponentName, Since] = {
 }
 """Components whose older releases only have `/healthz`."""
 
+_STARTS_TOGETHER = Since(
+    35, "k8s.io/kubernetes@v1.35.4/cmd/kube-controller-manager/app/controllermanager.go"
+)
+"""The release in which the controllers of the controller-manager start side by side, after their caches."""
+
 
 def known(
     component: ComponentName, kube_minor: int, values: Mapping[str, Value]
@@ -45,6 +50,11 @@ def known(
         for flag, value in values.items()
         if flag not in later or kube_minor >= later[flag].minor
     }
+
+
+def starts_together(kube_minor: int) -> bool:
+    """Tell whether an interval between the starts of controllers is a delay of each, not of all of them."""
+    return kube_minor >= _STARTS_TOGETHER.minor
 
 
 def health(component: ComponentName, kube_minor: int) -> str:

@@ -1,6 +1,6 @@
 """Describes kube-controller-manager."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -10,10 +10,16 @@ from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.metrics.metrics_page import own_page
+from kwokctl.components.releases import starts_together
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, Component, Identity
+
+_KEY = "service-account-private-key-file"
+"""Read before the first controller is built, and with it the first cache
+(cmd/kube-controller-manager/app/controllermanager.go of k8s.io/kubernetes, from 1.22 to 1.36)."""
+_FILLED_AFTER_MILLISECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +44,9 @@ def kube_controller_manager(setting: Setting) -> Component:
     service_account = (
         f"{kube_apiserver.url(setting)}/api/v1/namespaces/default/serviceaccounts/default"
     )
-    return api_client(
+    # Of older releases, one without its controller of tokens does not read the key.
+    is_whole = "controllers" not in setting.user_args(KUBE_CONTROLLER_MANAGER)
+    component = api_client(
         setting,
         KUBE_CONTROLLER_MANAGER,
         {
@@ -46,8 +54,14 @@ def kube_controller_manager(setting: Setting) -> Component:
             "use-service-account-credentials": True,
             # No kubelet reads the annotations of "ttl", which writes one to each node at each start.
             "controllers": "*,-ttl",
+            # In a rewind a new one starts before the former one has ended.
+            "permit-port-sharing": True,
+            # Until then most caches are filled; each controller would look again only after 100 ms.
+            "controller-start-interval": f"{_FILLED_AFTER_MILLISECONDS}ms"
+            if starts_together(setting.kube_minor)
+            else None,
             "root-ca-file": setting.pki("ca.crt"),
-            "service-account-private-key-file": setting.pki("sa.key"),
+            _KEY: setting.pki("sa.key"),
             "cluster-signing-cert-file": setting.pki("ca.crt"),
             "cluster-signing-key-file": setting.pki("ca.key"),
             "node-monitor-period": f"{beat.monitor_period_milliseconds}ms",
@@ -57,6 +71,7 @@ def kube_controller_manager(setting: Setting) -> Component:
         # Without admission pods need no service account, and not every namespace gets one at once.
         ready=(setting.probe(service_account),) if has_admission else (),
     )
+    return replace(component, held_at=_KEY if is_whole else "")
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:

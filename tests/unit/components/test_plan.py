@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,16 @@ def test_ports_of_containers_are_published_where_the_user_wants() -> None:
     assert {port.host_address for each in made.values() for port in each.ports} == {"192.0.2.7"}
     assert "--bind-address=0.0.0.0" in made[KUBE_APISERVER].args
     assert made[KUBE_APISERVER].ready[0].url == "https://192.0.2.7:6443/readyz"
+
+
+@pytest.mark.parametrize(
+    ("args", "is_held"), [({}, True), ({"v": "4"}, True), ({"controllers": "deployment"}, False)]
+)
+def test_the_controller_manager_waits_at_the_key_that_it_reads_before_it_has_any_controller(
+    args: Mapping[str, str | None], is_held: bool
+) -> None:
+    made = plan(patches=patched(KUBE_CONTROLLER_MANAGER, args))
+    component = made.components[KUBE_CONTROLLER_MANAGER]
+
+    assert bool(component.held_at) is is_held
+    assert any(word.startswith(f"--{component.held_at}=/") for word in component.args) is is_held

@@ -16,6 +16,7 @@ import pytest
 
 from kwokctl import Cluster
 from kwokctl.etcd.kv.kv import Kv
+from kwokctl.host.processes.supervise import read_pid_file
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import CONFIG_MAPS
@@ -56,6 +57,7 @@ BUSY: Json = {
         },
     },
 }
+PIPE = "=/proc/self/fd/3"
 WORLD = Path(__file__).parent / "rewind" / "world.yaml"
 OBJECTS = Path(__file__).parent / "rewind" / "objects.yaml"
 KINDS = OBJECTS.with_name("kinds.yaml")
@@ -237,6 +239,65 @@ def test_a_rewind_that_was_killed_at_any_moment_is_done_again(cluster: Installed
 
         assert differences(before, resting(cluster)) == [], after
     assert cluster.statuses() == {"Ready"}
+
+
+def test_a_rewind_that_was_killed_while_the_new_controllers_wait_leaves_none_of_them(
+    cluster: Installed,
+) -> None:
+    before = state(cluster)
+    disturb(cluster)
+    held, running = _held_controllers(cluster)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+
+    until("the new controller-manager has ended", lambda: not _words(held))
+    assert _words(cluster.pids()["kube-controller-manager"]) == []
+    cluster.ok("snapshot", "rewind", "rest")
+
+    assert differences(before, resting(cluster)) == []
+    cluster.kubectl("create", "deployment", "alive", "--image=x")
+    cluster.kubectl("rollout", "status", "deployment/alive", "--timeout=60s")
+    cluster.ok("snapshot", "rewind", "rest")
+
+
+def test_a_cluster_that_is_stopped_after_a_rewind_was_killed_starts_again(
+    cluster: Installed,
+) -> None:
+    before = state(cluster)
+    disturb(cluster, CHANGES[:3])
+    held, running = _held_controllers(cluster)
+    os.kill(running.pid, signal.SIGSTOP)
+    stopping = cluster.start("stop", "cluster")
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+
+    assert stopping.wait(120) == 0, stopping.communicate()
+    stopping.communicate()
+    assert not _words(held)
+    cluster.ok("start", "cluster", "--wait", "180s")
+    cluster.ok("snapshot", "rewind", "rest")
+    assert differences(before, resting(cluster)) == []
+
+
+def _held_controllers(cluster: Installed) -> tuple[int, subprocess.Popen[str]]:
+    """Begin a rewind; return the new controller-manager, as soon as that waits to be let go, and the command."""
+    file = paths(cluster).pids / "kube-controller-manager.pid"
+    former, rewind = read_pid_file(file), cluster.start("snapshot", "rewind", "rest")
+    until_then = time.monotonic() + 60
+    while time.monotonic() < until_then and rewind.poll() is None:
+        process = read_pid_file(file)
+        if process and process != former and PIPE in " ".join(_words(process.pid)):
+            return process.pid, rewind
+        time.sleep(0.001)  # it waits for some tenths of a second
+    raise AssertionError(f"no controller-manager was held: {rewind.communicate()}")
+
+
+def _words(pid: int) -> list[str]:
+    """Return the command of a process; empty if there is none."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def test_what_else_was_killed_is_done_again(cluster: Installed) -> None:

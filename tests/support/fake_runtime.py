@@ -1,7 +1,7 @@
 """A runtime in memory, which records its calls."""
 
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from kwokctl.errors import KwokctlError
@@ -84,6 +84,15 @@ class BringingRuntime(FakeRuntime):
 
     async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
         return ()
+
+
+@dataclass
+class HoldingRuntime(FakeRuntime):
+    """A runtime in memory that can keep components from acting."""
+
+    async def replace_held(self, cluster: ClusterName, *names: ComponentName) -> Callable[[], None]:
+        self._note("replace_held", *sorted(names))
+        return lambda: self.asked.append("let go")
 
 
 @dataclass

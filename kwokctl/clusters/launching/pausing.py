@@ -1,9 +1,8 @@
 """Pauses components of a running cluster while its objects are written."""
 
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Collection
+from contextlib import ExitStack, asynccontextmanager
 
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
 from kwokctl.clusters.state.saved import Saved
@@ -11,7 +10,7 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ComponentName
-from kwokctl.runtime import Runtime
+from kwokctl.runtime import HoldsComponents, Runtime
 
 _ROOM = 1 << 20
 """Bytes that the files have to have room for by which processes are found, and the first lines of logs."""
@@ -19,40 +18,84 @@ _READY_WITHIN = 60.0
 """Seconds that a component has to work again."""
 
 
+class Pause:
+    """Components of a cluster that stand still, and then run again."""
+
+    def __init__(
+        self, runtime: Runtime, saved: Saved, wanted: Collection[str], later: Collection[str]
+    ) -> None:
+        """Pause those of these components that the cluster has, some of them only later."""
+        self._runtime = runtime
+        self._cluster = saved.name
+        self._wanted = [name for name in saved.names if name in wanted]
+        self._later = [name for name in saved.names if name in later]
+        self._held = ExitStack()
+
+    async def stop(self) -> None:
+        """Stop the wanted ones."""
+        await self._stop(self._wanted)
+
+    async def replace(self) -> None:
+        """Stop the wanted ones. New ones start at once where the runtime can keep these from acting."""
+        if isinstance(self._runtime, HoldsComponents) and self._wanted:
+            self._held.callback(await self._runtime.replace_held(self._cluster, *self._wanted))
+        else:
+            await self.stop()
+
+    async def stop_later(self) -> None:
+        """Stop the others."""
+        await self._stop(self._later)
+
+    def let_go(self) -> None:
+        """Let those act that have been kept from it: all is written that they would answer."""
+        self._held.close()
+
+    async def end(self) -> None:
+        """Have all of them run: also those that did not, since a run that was killed has left them so."""
+        self.let_go()
+        await self._runtime.start(self._cluster, *self._wanted, *self._later)
+
+    async def _stop(self, names: Collection[ComponentName]) -> None:
+        if names:
+            await self._runtime.stop(self._cluster, *names)
+
+
 @asynccontextmanager
-async def paused(
+async def pausing(
     runtime: Runtime,
     saved: Saved,
     paths: ClusterPaths,
     wanted: Collection[str],
     later: Collection[str] = (),
-) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Stop those of the `wanted` components that the cluster has, and start them again.
+) -> AsyncIterator[Pause]:
+    """Let the block pause components, and start them again even if it fails.
 
-    What it yields stops those called `later`, too. All are started even if the block fails, and if they
-    did not run: a run that was killed has left them so. It ends when the `wanted` ones are ready; the others
-    get ready after that. Raises UnavailableError, before anything is
-    stopped, if the disk has no room for what they write when they start.
+    It ends when the `wanted` ones are ready; the others get ready after that. Raises UnavailableError, before
+    anything is stopped, if the disk has no room for what they write when they start.
     """
-    names = [name for name in saved.names if name in {*wanted, *later}]
-    if not names:
-        yield _nothing
+    pause = Pause(runtime, saved, wanted, later)
+    if not any(name in {*wanted, *later} for name in saved.names):
+        yield pause
         return
     _demand_room(paths)
-
-    async def stop(chosen: Collection[str]) -> None:
-        if found := [name for name in names if name in chosen]:
-            await runtime.stop(saved.name, *found)
-
-    await stop(wanted)
     try:
-        yield partial(stop, later)
+        yield pause
     finally:
-        await runtime.start(saved.name, *names)
+        await pause.end()
     plan = saved.plan(runtime, paths)
     components = [component for name, component in plan.components.items() if name in wanted]
     async with explaining_timeouts(runtime, saved.name, components, _READY_WITHIN):
         await wait_ready(runtime, saved.name, components)
+
+
+@asynccontextmanager
+async def paused(
+    runtime: Runtime, saved: Saved, paths: ClusterPaths, wanted: Collection[str]
+) -> AsyncIterator[None]:
+    """Let the `wanted` components that the cluster has stand still as long as the block runs."""
+    async with pausing(runtime, saved, paths, wanted) as pause:
+        await pause.stop()
+        yield
 
 
 def answering(options: ClusterOptions, *, needs_webhooks: bool) -> list[ComponentName]:
@@ -76,7 +119,3 @@ def _demand_room(paths: ClusterPaths) -> None:
             f"{free / 1e6:,.1f} MB are free",
             hint="free space there, then repeat; nothing was stopped",
         )
-
-
-async def _nothing() -> None:
-    """Stop nothing: there is nothing that could be stopped."""

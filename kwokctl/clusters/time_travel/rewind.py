@@ -1,14 +1,14 @@
 """Takes a cluster back to a mark while etcd and the API server run, and every watch goes on."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import msgspec
 
 from kwokctl.clusters.etcd_quota import demand_writable
-from kwokctl.clusters.launching.pausing import answering, paused
+from kwokctl.clusters.launching.pausing import Pause, answering, pausing
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.time_travel.changes import ChangedObject, changed_objects
@@ -47,7 +47,7 @@ async def rewind_cluster(
     """Put everything back as it was at a mark, the latest without a name.
 
     It ends when the controller-manager answers again. That acts on new objects, and a scheduler binds pods, when
-    they have filled their caches: some tenths of a second later, seconds with 100,000 pods. Killed at any moment, it can be done again, and completes.
+    they have filled their caches: a tenth of a second later or two, seconds with 100,000 pods. Killed at any moment, it can be done again, and completes.
     """
     with alone(home.workdir, cluster):
         async with reached(home, cluster) as reach:
@@ -59,9 +59,12 @@ async def rewind_cluster(
                 if not is_known:
                     home.progress.note("etcd was restored since the mark: all of it is compared")
                 await demand_writable(reach.kv, cluster)
-                async with _paused(reach) as stop_scheduler:
+                async with _pausing(reach) as pause:
                     settling = Settling(reach, mark, content, in_all=not is_known)
-                    settled = await settling.run(before_pods=stop_scheduler)
+                    settled = await settling.run(
+                        before_writes=pause.replace, before_pods=pause.stop_later
+                    )
+                    pause.let_go()
                     events = 0 if keep_events else await delete_events(reach, mark)
                     if not settled.unsettled:
                         await _advanced(reach, mark, settled)
@@ -74,9 +77,9 @@ async def rewind_cluster(
     )
 
 
-def _paused(reach: Reach) -> AbstractAsyncContextManager[Callable[[], Awaitable[None]]]:
+def _pausing(reach: Reach) -> AbstractAsyncContextManager[Pause]:
     wanted = (*PAUSED, *answering(reach.saved.options, needs_webhooks=False))
-    return paused(reach.runtime, reach.saved, reach.marks.paths, wanted, later=_PAUSED_FOR_PODS)
+    return pausing(reach.runtime, reach.saved, reach.marks.paths, wanted, later=_PAUSED_FOR_PODS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,10 @@ from kwokctl.etcd.kv.kv import Compare, Delete, Kv, Txn
 from kwokctl.etcd.marks.content import Content
 from kwokctl.etcd.marks.difference import Write, difference
 from kwokctl.etcd.marks.present import Present, present_in_all, present_since
+from kwokctl.tasks import both
 
+Step = Callable[[], Awaitable[None]]
+"""Something that has to be done before something else."""
 _TRIES = 4
 """How often an object is written that does not stay as it was at the mark."""
 REST = 0.25
@@ -50,6 +53,7 @@ class Settling:
         self._rest = rest
         self._tries: Counter[bytes] = Counter()
         self._is_put: dict[bytes, bool] = {}
+        self._may_put_pods = False
 
     async def look(self) -> tuple[int, list[Write]]:
         """Return what differs now, and the revision at which it does."""
@@ -61,19 +65,19 @@ class Settling:
             found = await present_since(self._reach.kv, self._content, ranges, self._mark.baseline)
         return found.revision, list(difference(self._content, found.changed, found.missing))
 
-    async def run(self, *, before_pods: Callable[[], Awaitable[None]]) -> Settled:
+    async def run(self, *, before_writes: Step, before_pods: Step) -> Settled:
         """Write until two looks in a row agree that all is as marked, or objects do not stay so.
 
-        `before_pods` is called before pods are put back.
+        `before_writes` is done once, and so is `before_pods` if pods are put back.
         """
         with self._reach.home.progress.step(f"Going back to '{self._mark.name}'") as step:
             view = ApiView(self._reach.client, self._reach.scope)
             writer = DifferenceWriter(self._reach.kv, view, self._reach.scope, step)
-            revision, writes = await self.look()
-            rests = self._reach.scope.is_restless(writes)
+            revision, writes = await self._first_look(before_writes, before_pods)
+            rests = False
             while due := [write for write in writes if self._tries[write.key] < _TRIES]:
-                if self._reach.scope.puts_pods(due):
-                    await before_pods()
+                rests = rests or self._reach.scope.is_restless(due)
+                await self._prepare(due, before_pods)
                 await writer.write(due)
                 self._note(due)
                 revision, writes = await self.look()
@@ -87,6 +91,24 @@ class Settling:
             deleted=len(self._is_put) - sum(self._is_put.values()),
             unsettled=tuple(write.key for write in writes),
         )
+
+    async def _first_look(self, before_writes: Step, before_pods: Step) -> tuple[int, list[Write]]:
+        """Look while that is done which has to be done before anything is written."""
+
+        async def look() -> tuple[int, list[Write]]:
+            revision, writes = await self.look()
+            await self._prepare(writes, before_pods)
+            return revision, writes
+
+        # Where the look fails the rest is done nevertheless: half a stop is worse than a whole one.
+        looked, _ = await both(look(), before_writes())
+        # What was written meanwhile is found after the first writes; without any, it is found now.
+        return looked if looked[1] else await self.look()
+
+    async def _prepare(self, writes: Sequence[Write], before_pods: Step) -> None:
+        if not self._may_put_pods and self._reach.scope.puts_pods(writes):
+            await before_pods()
+            self._may_put_pods = True
 
     def _note(self, writes: Sequence[Write]) -> None:
         self._tries.update(write.key for write in writes)

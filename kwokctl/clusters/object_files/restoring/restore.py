@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +88,7 @@ async def foreseen_objects(
     return Counter(item.resource.plural for item in items)
 
 
-def controllers_paused(reach: Reach) -> AbstractAsyncContextManager[Callable[[], Awaitable[None]]]:
+def controllers_paused(reach: Reach) -> AbstractAsyncContextManager[None]:
     """Let nothing answer objects that are written through the API server, as long as a block runs."""
     wanted = (*_PAUSED, *answering(reach.saved.options, needs_webhooks=True))
     return paused(reach.runtime, reach.saved, reach.marks.paths, wanted)

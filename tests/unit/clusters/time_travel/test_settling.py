@@ -1,5 +1,6 @@
 """Whatever was changed since a mark is as it was at the mark, or is named."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -16,6 +17,7 @@ from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_even
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.kv.kv import Txn, TxnAnswer
 from kwokctl.etcd.marks.content import opened
+from kwokctl.etcd.marks.difference import Write
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.full_disk import full_disk
 from tests.support.options import cluster_options
@@ -52,7 +54,7 @@ async def _settled(reach: Reach, mark: Mark) -> Settled:
     with opened(reach.marks.content(mark)) as content:
         is_known = await has_same_history(reach, mark)
         settling = Settling(reach, mark, content, in_all=not is_known, rest=0)
-        return await settling.run(before_pods=_nothing)
+        return await settling.run(before_writes=_nothing, before_pods=_nothing)
 
 
 async def _nothing() -> None:
@@ -70,6 +72,13 @@ def _change(kv: RangedEtcd, choose: Random) -> None:
             kv.delete(key)
         else:
             kv.put(key, choose.choice([b"1", b"2", b"3"]))
+
+
+class FailingLook(Settling):
+    """Its etcd does not answer."""
+
+    async def look(self) -> tuple[int, list[Write]]:
+        raise UnavailableError("etcd is gone")
 
 
 class AnsweringEtcd(RangedEtcd):
@@ -182,9 +191,55 @@ async def test_the_scheduler_is_stopped_before_pods_are_put_back(
         called.append(kv.stored[changed].value)
 
     with opened(reach.marks.content(mark)) as content:
-        await Settling(reach, mark, content, in_all=False, rest=0).run(before_pods=stop)
+        settling = Settling(reach, mark, content, in_all=False, rest=0)
+        await settling.run(before_writes=_nothing, before_pods=stop)
 
     assert called == [b"2"] * calls
+
+
+@pytest.mark.parametrize("changed", [(), (KEYS[0],)])
+async def test_what_changes_while_components_stop_is_taken_back_and_nothing_is_written_before(
+    home: Home, changed: tuple[bytes, ...]
+) -> None:
+    kv, seen = RangedEtcd(), list[dict[bytes, bytes]]()
+    for key in (POD, KEYS[0]):
+        kv.put(key, b"1")
+    reach = reach_of(home, NAME, kv)
+    mark = await _marked(reach)
+    marked = _values(kv)
+    for key in changed:
+        kv.put(key, b"2")
+
+    async def stop() -> None:
+        for _ in range(99):
+            await asyncio.sleep(0)
+        kv.put(POD, b"2")
+        seen.append(_values(kv))
+
+    with opened(reach.marks.content(mark)) as content:
+        settling = Settling(reach, mark, content, in_all=False, rest=0)
+        settled = await settling.run(before_writes=stop, before_pods=_nothing)
+
+    assert seen == [marked | dict.fromkeys((POD, *changed), b"2")]
+    assert (_values(kv), settled.unsettled) == (marked, ())
+
+
+async def test_components_are_stopped_as_a_whole_though_etcd_fails(home: Home) -> None:
+    kv, stopped = RangedEtcd(), list[bool]()
+    reach = reach_of(home, NAME, kv)
+    mark = await _marked(reach)
+
+    async def stop() -> None:
+        for _ in range(99):
+            await asyncio.sleep(0)
+        stopped.append(True)
+
+    with opened(reach.marks.content(mark)) as content:
+        settling = FailingLook(reach, mark, content, in_all=False, rest=0)
+        with pytest.raises(UnavailableError, match="gone"):
+            await settling.run(before_writes=stop, before_pods=_nothing)
+
+    assert stopped == [True]
 
 
 async def test_what_never_settles_is_named_and_the_rest_is_as_marked(home: Home) -> None:

@@ -11,6 +11,18 @@ from pathlib import Path
 DESCRIPTOR = 3
 """Which of its descriptors a held program finds the pipe at."""
 _PIPE = f"/proc/self/fd/{DESCRIPTOR}"
+_writable: set[int] = set()
+"""The ends of pipes that this process writes to."""
+
+
+def _close_all() -> None:
+    for descriptor in _writable:
+        os.close(descriptor)
+    _writable.clear()
+
+
+# A fork without exec, as of multiprocessing, would keep the pipe open when this process has closed it.
+os.register_at_fork(after_in_child=_close_all)
 
 
 def held_words(argv: list[str], flag: str) -> list[str]:
@@ -33,6 +45,7 @@ class Hold:
         """Give the content of this file, when the program is let go."""
         self._content = file.read_bytes()
         self.reads, self._writes = os.pipe()
+        _writable.add(self._writes)
 
     def launched(self) -> None:
         """Leave the end that reads to the program alone."""
@@ -43,4 +56,5 @@ class Hold:
         os.set_blocking(self._writes, False)  # a key is smaller than the smallest pipe
         with suppress(BrokenPipeError):
             os.write(self._writes, self._content)
+        _writable.discard(self._writes)
         os.close(self._writes)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, patches, toolchain
+from kwokctl.artifacts.builds.build_folder import build_folder
 from kwokctl.artifacts.builds.go_command import GoCommand, counting, documents, saying
 from kwokctl.artifacts.builds.toolchain import Go
 from kwokctl.artifacts.locations import Order
@@ -17,7 +18,7 @@ from kwokctl.artifacts.programs import ETCD, Program, Release, named
 from kwokctl.artifacts.store import ProgramStore
 from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError, CommandError
-from kwokctl.host.files import remove_tree, write_atomic
+from kwokctl.host.files import write_atomic
 from kwokctl.progress import Progress, Step
 
 _OLDEST_GO = (1, 24, 0)
@@ -40,20 +41,11 @@ class Build:
 
         Raises ArtifactError when there is no Go, no such module, or it does not compile.
         """
-        await asyncio.to_thread(remove_tree, self._folder)
-        await asyncio.to_thread((self._folder / "tmp").mkdir, parents=True)
-        try:
+        failure = f"{self._title} could not be built from Go modules"
+        async with build_folder(self._folder, failure):
             go = await self._prepare()
             await self._compile(go)
             await asyncio.to_thread(self._publish, store, go)
-        except CommandError as e:
-            raise ArtifactError(
-                f"{self._title} could not be built from Go modules",
-                hint="Go's output is below; it uses your own settings, such as GOPROXY",
-                detail=e.detail or str(e),
-            ) from e
-        finally:
-            await asyncio.to_thread(remove_tree, self._folder)
 
     @property
     def _folder(self) -> Path:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, toolchain
+from kwokctl.artifacts.builds.build_folder import build_folder
 from kwokctl.artifacts.builds.go_command import GoCommand, counting, documents, saying
 from kwokctl.artifacts.builds.toolchain import Go
 from kwokctl.artifacts.locations import Order
 from kwokctl.artifacts.module_parts import ModulePart
 from kwokctl.artifacts.store import ProgramStore
 from kwokctl.artifacts.target import Platform
-from kwokctl.errors import ArtifactError, CommandError
-from kwokctl.host.files import remove_tree
+from kwokctl.errors import ArtifactError
 from kwokctl.progress import Progress
 
 _ANY_GO = (1, 0, 0)
@@ -46,10 +46,9 @@ class ModuleBuild:
         Raises ArtifactError when there is no Go, no such module, no such part, or it does not
         compile.
         """
-        await asyncio.to_thread(remove_tree, self._folder)
-        await asyncio.to_thread((self._folder / "tmp").mkdir, parents=True)
-        await asyncio.to_thread((self._folder / "out").mkdir)
-        try:
+        failure = f"{self._title} could not be built"
+        async with build_folder(self._folder, failure):
+            await asyncio.to_thread((self._folder / "out").mkdir)
             go = await self._fetch()
             for order in self.orders:
                 if self._part(order).is_files:
@@ -57,14 +56,6 @@ class ModuleBuild:
                 else:
                     await self._compile(go, order)
                 await asyncio.to_thread(self._publish, store, order, go)
-        except CommandError as e:
-            raise ArtifactError(
-                f"{self._title} could not be built",
-                hint="Go's output is below; it uses your own settings, such as GOPROXY",
-                detail=e.detail or str(e),
-            ) from e
-        finally:
-            await asyncio.to_thread(remove_tree, self._folder)
 
     @property
     def _folder(self) -> Path:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kwokctl.config import checks
 from kwokctl.config.declaring import IMAGES, option
@@ -12,11 +11,11 @@ _SCHEDULER = "kubeSchedulerImage"
 """The option of an add-on that swaps the scheduler."""
 
 
-def _image(title: str, **more: object) -> Any:
+def _image(title: str, **more: object) -> str:
     return option("", f"Image of {title}", group=IMAGES, metavar="IMAGE", flag="", **more)
 
 
-def _prefix(title: str, **more: object) -> Any:
+def _prefix(title: str, **more: object) -> str:
     help_text = f"Registry and folder of the images of {title}"
     return option(
         "", help_text, group=IMAGES, metavar="PREFIX", flag="", check=checks.image, **more

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from kwokctl.config import checks
 from kwokctl.model import ComponentName
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 OptionValue = str | int | float | bool | tuple[str, ...]
 """The value of an option."""
+
+V = TypeVar("V", bound=OptionValue)
 
 PORT = "PORT"
 """The metavar of the options that hold a port of this machine."""
@@ -85,9 +87,7 @@ class Spelling:
         return self.metavar == PORT
 
 
-def option(
-    default: OptionValue, help_text: str, *, group: str, metavar: str = "", **more: object
-) -> Any:
+def option(default: V, help_text: str, *, group: str, metavar: str = "", **more: object) -> V:
     """Declare one option; `flag`, `env` and `key` are derived from its name unless given.
 
     Its `name` among all options is that of the field, after the component's for one of a component,
@@ -104,33 +104,33 @@ def option(
     return field(default=default, metadata=metadata)
 
 
-def port_option(title: str, **more: object) -> Any:
+def port_option(title: str, **more: object) -> int:
     """Declare the port of a component."""
     return option(0, title, group=PORTS, metavar=PORT, **more)
 
 
-def binary_option(title: str, **more: object) -> Any:
+def binary_option(title: str, **more: object) -> str:
     """Declare the program that is run for a component, or a tool, in place of the usual one."""
     return option("", title, group=PROGRAMS, metavar="PROGRAM", **more)
 
 
-def version_option(title: str, default: str, check: checks.Check, **more: object) -> Any:
+def version_option(title: str, default: str, check: checks.Check, **more: object) -> str:
     """Declare which version of a project is got; it has no flag."""
     said = f"Version of {title}"
     return option(default, said, group=PROGRAMS, metavar="VERSION", flag="", check=check, **more)
 
 
-def image_option(title: str) -> Any:
+def image_option(title: str) -> str:
     """Declare the image that a component is started from in place of the usual one."""
     return option("", title, group=IMAGES, metavar="IMAGE")
 
 
-def binary_prefix_option(title: str) -> Any:
+def binary_prefix_option(title: str) -> str:
     """Declare the mirror from which the programs of a project are got."""
     return option("", f"Mirror of the {title} downloads", group=PROGRAMS, metavar="URL", flag="")
 
 
-def image_prefix_option(title: str) -> Any:
+def image_prefix_option(title: str) -> str:
     """Declare the mirror from which the images of a project are got."""
     help_text = f"Mirror of the {title} image"
     return option("", help_text, group=IMAGES, metavar="PREFIX", flag="", check=checks.image)

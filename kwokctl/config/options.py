@@ -8,7 +8,7 @@ part of a cluster's as one of its `components`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.config import checks, version_checks
@@ -38,6 +38,9 @@ from kwokctl.config.profiles import PROFILES
 from kwokctl.config.tracing import TracingOptions
 from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound=ComponentOptions)
 _COMPONENTS = ("components", "extras")
@@ -170,7 +173,7 @@ def _spellings(components: tuple[type[ComponentOptions], ...]) -> tuple[Spelling
     return tuple(sorted(found, key=_rank))
 
 
-def _owners(group: str) -> tuple[type[Any], ...]:
+def _owners(group: str) -> "tuple[type[DataclassInstance], ...]":
     """Return the class of a group of options; none for components that a user describes."""
     return tuple(owner for name, owner in _groups().items() if name == group)
 
@@ -193,7 +196,7 @@ def with_values(options: ClusterOptions, values: Mapping[str, OptionValue]) -> C
     for name, value in values.items():
         spelling = by_name[name]
         by_owner.setdefault(spelling.owner, {})[spelling.attribute] = value
-    changed: dict[str, Any] = by_owner.get(ClusterOptions, {})
+    changed = by_owner.get(ClusterOptions, {})
     for name, owner in _groups().items():
         if owner in by_owner:
             changed[name] = replace(getattr(options, name), **by_owner[owner])
@@ -204,7 +207,7 @@ def with_values(options: ClusterOptions, values: Mapping[str, OptionValue]) -> C
 
 
 @cache
-def _groups() -> Mapping[str, type[Any]]:
+def _groups() -> "Mapping[str, type[DataclassInstance]]":
     """Return the class of each group of options, by field; not those of components."""
     others = {*_COMPONENTS, *(spelling.attribute for spelling in declared(ClusterOptions))}
     return {

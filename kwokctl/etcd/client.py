@@ -99,7 +99,7 @@ class EtcdClient:
             why = f"'{e.filename}': {e.strerror}"
             raise UnavailableError(f"etcd's certificates cannot be read: {why}") from e
 
-    async def _call(self, method: Any, request: Any) -> Any:
+    async def _call(self, method: Any, request: object) -> Any:
         call = method.future(request, _CALL_TIMEOUT, wait_for_ready=True)
         return await self._in_thread(call, call.result)
 

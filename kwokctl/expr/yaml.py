@@ -6,6 +6,7 @@ PyYAML's scanner does the work; its rules for what a scalar means are replaced b
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kwokctl.errors import ConfigError
@@ -14,6 +15,18 @@ from kwokctl.json_value import Json
 
 if TYPE_CHECKING:
     import re
+
+    from yaml import (
+        AliasEvent,
+        Event,
+        MappingStartEvent,
+        Mark,
+        Node,
+        SafeDumper,
+        ScalarEvent,
+        SequenceStartEvent,
+    )
+    from yaml._yaml import Mark as FastMark
 
 _MERGE = "<<"
 _PREFIX = "tag:yaml.org,2002:"
@@ -70,7 +83,7 @@ _NOTHING = object()
 
 
 @cache
-def _dumper() -> Any:
+def _dumper() -> "type[SafeDumper]":
     """Make the class that writes; built on first use, since it needs the YAML library."""
     import yaml  # see `dump_all`
 
@@ -80,11 +93,11 @@ def _dumper() -> Any:
         def ignore_aliases(self, data: Json) -> bool:
             return True
 
-    def text(dumper: Any, value: str) -> Any:
+    def text(dumper: "SafeDumper", value: str) -> "Node":
         style = "|" if "\n" in value.rstrip("\n") else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", str(value), style)
 
-    def other(dumper: Any, value: Json) -> Any:
+    def other(dumper: "SafeDumper", value: Json) -> "Node":
         if isinstance(value, Mapping):
             return dumper.represent_dict(dict(value))
         if isinstance(value, Sequence):
@@ -123,8 +136,8 @@ def documents(text: str) -> Iterator[Json]:
         raise ConfigError("the YAML is nested too deeply") from e
 
 
-def _events(yaml: Any, text: str) -> Iterator[Any]:
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+def _events(yaml: ModuleType, text: str) -> "Iterator[Event]":
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
         while (event := loader.get_event()) is not None:
             yield event
@@ -132,34 +145,34 @@ def _events(yaml: Any, text: str) -> Iterator[Any]:
         loader.dispose()
 
 
-def _at(mark: Any) -> str:
+def _at(mark: "Mark | FastMark | None") -> str:
     return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
 
 
 class _Document:
     """One document under construction: remembers its anchors."""
 
-    def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
-        self._next: Callable[[], Any] = events.__next__
+    def __init__(self, yaml: ModuleType, events: "Iterator[Event]") -> None:
+        self._next: Callable[[], Event] = events.__next__
         self._anchors: dict[str, Json] = {}
-        self._make = {
+        self._make: Mapping[type[Event], Callable[[Any], Json]] = {
             yaml.ScalarEvent: self._scalar,
             yaml.SequenceStartEvent: self._sequence,
             yaml.MappingStartEvent: self._mapping,
             yaml.AliasEvent: self._alias,
         }
         self._ends = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
-        self._scalar_event = yaml.ScalarEvent
+        self._scalar_event: type[ScalarEvent] = yaml.ScalarEvent
 
-    def value(self, event: Any) -> Json:
+    def value(self, event: "Event") -> Json:
         return self._make[type(event)](event)
 
-    def _alias(self, event: Any) -> Json:
+    def _alias(self, event: "AliasEvent") -> Json:
         if event.anchor not in self._anchors:
             raise ConfigError(f"unknown anchor '{event.anchor}'{_at(event.start_mark)}")
         return self._anchors[event.anchor]
 
-    def _scalar(self, event: Any) -> Json:
+    def _scalar(self, event: "ScalarEvent") -> Json:
         try:
             value = _scalar(event)
         except ValueError as e:
@@ -168,7 +181,7 @@ class _Document:
             self._anchors[event.anchor] = value
         return value
 
-    def _sequence(self, event: Any) -> list[Json]:
+    def _sequence(self, event: "SequenceStartEvent") -> list[Json]:
         items: list[Json] = []
         if event.anchor is not None:
             self._anchors[event.anchor] = items
@@ -176,7 +189,7 @@ class _Document:
             items.append(self.value(inner))
         return items
 
-    def _mapping(self, event: Any) -> dict[str, Json]:
+    def _mapping(self, event: "MappingStartEvent") -> dict[str, Json]:
         mapping: dict[str, Json] = {}
         merged: list[dict[str, Json]] = []
         if event.anchor is not None:
@@ -199,28 +212,28 @@ class _Document:
                 mapping.setdefault(key, value)
         return mapping
 
-    def _is_merge(self, event: Any) -> bool:
+    def _is_merge(self, event: "Event") -> bool:
         return (
             type(event) is self._scalar_event
             and event.value == _MERGE
             and (event.implicit[0] or event.tag == f"{_PREFIX}merge")
         )
 
-    def _merged(self, event: Any) -> list[dict[str, Json]]:
+    def _merged(self, event: "Event") -> list[dict[str, Json]]:
         value = self.value(event)
         items = value if isinstance(value, list) else [value]
         if not all(isinstance(item, dict) for item in items):
             raise ConfigError(f"only mappings can be merged by '<<'{_at(event.start_mark)}")
         return items
 
-    def _key(self, key: Json, event: Any) -> str:
+    def _key(self, key: Json, event: "Event") -> str:
         try:
             return scalars.key(key)
         except ValueError as e:
             raise ConfigError(f"{e}{_at(event.start_mark)}") from e
 
 
-def _scalar(event: Any) -> Json:
+def _scalar(event: "ScalarEvent") -> Json:
     plain, _ = event.implicit
     value, tag = event.value, event.tag
     if plain and tag is None:

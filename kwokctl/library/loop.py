@@ -6,21 +6,22 @@ import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future, wait
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from kwokctl.errors import UsageError
 from kwokctl.tasks import first_failure, new_event_loop
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 _LOOK = 0.2
 """Seconds after which a caller that waits looks whether it was interrupted."""
 
 
-class _Job:
+class _Job(Generic[T_co]):
     """One piece of work, its result, and the way to call it off."""
 
-    def __init__(self, work: Coroutine[object, None, Any]) -> None:
-        self.result: Future[Any] = Future()
+    def __init__(self, work: Coroutine[object, None, T_co]) -> None:
+        self.result: Future[T_co] = Future()
         self._work = work
         self._task: asyncio.Task[object] | None = None
 
@@ -48,8 +49,8 @@ class LoopThread:
 
     def __init__(self) -> None:
         """Start the thread."""
-        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
-        self._running: set[_Job] = set()
+        self._jobs: asyncio.Queue[_Job[object] | None] = asyncio.Queue()
+        self._running: set[_Job[object]] = set()
         self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="kwokctl", daemon=True)
         self._thread.start()
@@ -92,7 +93,7 @@ class LoopThread:
             for each in self._running:
                 each.call_off()
 
-    async def _do(self, job: _Job) -> None:
+    async def _do(self, job: _Job[object]) -> None:
         self._running.add(job)
         try:
             await job.run()
@@ -100,7 +101,7 @@ class LoopThread:
             self._running.discard(job)
 
 
-def _wait(result: Future[Any]) -> None:
+def _wait(result: Future[T]) -> None:
     """Wait until there is a result.
 
     The kernel may hand an interrupt to another thread; Python then raises it in this one only when

@@ -11,13 +11,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kwokctl.errors import CommandError, ConflictError, NotFoundError, UnavailableError
 from kwokctl.host.processes.usage import descendants
+from kwokctl.json_value import Json
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.explained import explained
 from runtimes.engine.taken import conflict
+
+if TYPE_CHECKING:
+    from runtimes.engine.sdk import Sdk
 
 _UNIX = "unix://"
 _PATIENCE = 60.0
@@ -66,7 +70,7 @@ class Engine:
         self._remedy = remedy
         self._first = Lock()
         self._describing = Lock()
-        self._description: Mapping[str, Any] = {}
+        self._description: Mapping[str, Json] = {}
 
     async def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless an engine of this machine answers."""
@@ -88,10 +92,10 @@ class Engine:
 
         return await asyncio.to_thread(asked)
 
-    async def info(self) -> Mapping[str, Any]:
+    async def info(self) -> Mapping[str, Json]:
         """Return what the engine said of itself when it was first asked: Podman takes 0.3 s for it."""
 
-        def asked() -> Mapping[str, Any]:
+        def asked() -> Mapping[str, Json]:
             with self.dialled() as client, self._describing:
                 self._description = self._description or client.info()
                 return self._description
@@ -112,7 +116,7 @@ class Engine:
             for one in found
         ]
 
-    async def create(self, name: str, body: Mapping[str, Any]) -> None:
+    async def create(self, name: str, body: Mapping[str, Json]) -> None:
         """Make a container; ConflictError if there is one of that name."""
         try:
             await self.ask("create_container_from_config", dict(body), name)
@@ -196,17 +200,17 @@ class Engine:
         """Return what a container has written, oldest first."""
         return bytes(await self.ask("logs", container))
 
-    async def ask(self, method: str, *words: Any, **named: Any) -> Any:
+    async def ask(self, method: str, *words: object, **named: object) -> Any:
         """Call a method of the SDK."""
 
-        def call() -> Any:
+        def call() -> object:
             with self.dialled() as client:
                 return getattr(client, method)(*words, **named)
 
         return await asyncio.to_thread(call)
 
     @contextmanager
-    def dialled(self) -> Iterator[Any]:
+    def dialled(self) -> "Iterator[Sdk]":
         """Yield the SDK's client, in a thread; what it raises becomes an error of kwokctl."""
         with explained(self.endpoint.url, self._remedy):
             with self._first:
@@ -214,7 +218,7 @@ class Engine:
             yield client
 
     @contextmanager
-    def dialled_for(self, seconds: float) -> Iterator[Any]:
+    def dialled_for(self, seconds: float) -> "Iterator[Sdk]":
         """Yield a client as `dialled` does, with a longer time limit for answers."""
         with explained(self.endpoint.url, self._remedy):
             client = self._dial(seconds)
@@ -224,12 +228,12 @@ class Engine:
                 client.close()
 
     @cached_property
-    def _dialled(self) -> Any:
+    def _dialled(self) -> "Sdk":
         client = self._dial(_PATIENCE)
         weakref.finalize(self, client.close)
         return client
 
-    def _dial(self, patience: float) -> Any:
+    def _dial(self, patience: float) -> "Sdk":
         from docker.tls import TLSConfig  # a quarter of a second
 
         from runtimes.engine.sdk import Sdk  # a quarter of a second
@@ -254,7 +258,7 @@ def _knock(url: str) -> None:
             client.connect(url.removeprefix(_UNIX))
 
 
-def _reached(network: Mapping[str, Any]) -> tuple[str, str]:
+def _reached(network: Mapping[str, Json]) -> tuple[str, str]:
     """Return the id and the gateway of a network."""
     pools = (network.get("IPAM") or {}).get("Config") or ()
     gateways = (pool["Gateway"].partition("/")[0] for pool in pools if pool.get("Gateway"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kwokctl.errors import (
     CommandError,
@@ -12,6 +12,9 @@ from kwokctl.errors import (
     NotFoundError,
     UnavailableError,
 )
+
+if TYPE_CHECKING:
+    from docker.errors import APIError
 
 _OF_TLS = ("TLS", "SSL", "certificate")
 _LOADING = Lock()
@@ -33,7 +36,7 @@ def explained(url: str, remedy: str) -> Iterator[None]:
         raise _unreachable(url, remedy, e) from e
 
 
-def _refusal(error: Any) -> KwokctlError:
+def _refusal(error: "APIError") -> KwokctlError:
     words = str(error.explanation or error)
     kinds = {404: NotFoundError, 409: ConflictError}
     kind: type[KwokctlError] = kinds.get(error.status_code, CommandError)

@@ -5,13 +5,13 @@ Loading it takes a quarter of a second.
 
 import struct
 from collections.abc import Iterator
-from typing import Any
 
 from docker import APIClient
 from docker.errors import DockerException, create_api_error_from_http_exception
 from docker.types import CancellableStream
-from requests import HTTPError, RequestException
+from requests import HTTPError, RequestException, Response
 from urllib3.exceptions import HTTPError as BrokenAnswerError
+from urllib3.response import HTTPResponse
 
 _HEADER = struct.Struct(">BxxxL")
 """Which stream a part is of, and how long it is
@@ -61,9 +61,9 @@ class Sdk(APIClient):  # type: ignore[misc]  # the SDK has no types
         response = self._started(execution, None)
         return CancellableStream(_parts(response.raw), response)
 
-    def _started(self, execution: str, timeout: float | None) -> Any:
+    def _started(self, execution: str, timeout: float | None) -> Response:
         # Without "Upgrade", which would take the connection out of the hands of the HTTP library.
-        response = self.post(
+        response: Response = self.post(
             f"{self.base_url}/v{self.api_version}/exec/{execution}/start",
             json={"Detach": False, "Tty": False},
             stream=True,
@@ -76,7 +76,7 @@ class Sdk(APIClient):  # type: ignore[misc]  # the SDK has no types
         return response
 
 
-def _parts(answer: Any) -> Iterator[bytes]:
+def _parts(answer: HTTPResponse) -> Iterator[bytes]:
     """Yield what is in the frames of an answer; ConnectionError if it breaks off or pauses too long."""
     try:
         while len(header := answer.read(_HEADER.size)) == _HEADER.size:

@@ -9,11 +9,11 @@ from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import PurePath
 from textwrap import wrap
-from typing import Any
 
 from kwokctl.cli.output import streams
 from kwokctl.cli.output.writer import encodable
 from kwokctl.errors import KwokctlError
+from kwokctl.json_value import Json
 
 _NARROWEST = 40
 
@@ -118,7 +118,7 @@ def parted(line: str) -> list[str]:
     return wrap(line, width, subsequent_indent=further, break_on_hyphens=False) or [line]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Json:
     """Turn dataclasses, tuples and paths into what JSON and YAML have; names become camelCase."""
     if is_dataclass(value) and not isinstance(value, type):
         return {camel(f.name): plain(getattr(value, f.name)) for f in fields(value)}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kwokctl.clusters.stage_tools.rules import first_broken_rule
 from kwokctl.controller.engine import patches
@@ -17,6 +16,7 @@ from kwokctl.controller.stages.model import (
     Step,
 )
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.gotemplate.template import Functions
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 
@@ -41,7 +41,7 @@ class StageVerdict:
 
 
 def explain(
-    stages: Iterable[Stage], value: Json, functions: Mapping[str, Any], now: float
+    stages: Iterable[Stage], value: Json, functions: Functions, now: float
 ) -> list[StageVerdict]:
     """Return what each Stage does with an object; `now` is a POSIX time stamp."""
     return [_verdict(stage, value, functions, now) for stage in stages]
@@ -69,7 +69,7 @@ def _entry(verdict: StageVerdict) -> dict[str, Json]:
     }
 
 
-def _verdict(stage: Stage, value: Json, functions: Mapping[str, Any], now: float) -> StageVerdict:
+def _verdict(stage: Stage, value: Json, functions: Functions, now: float) -> StageVerdict:
     if broken := first_broken_rule(stage, value):
         return StageVerdict(stage=stage.name, broken_rule=broken)
     try:
@@ -88,14 +88,14 @@ def _verdict(stage: Stage, value: Json, functions: Mapping[str, Any], now: float
         return replace(verdict, error=str(e))
 
 
-def _steps(stage: Stage, value: Json, functions: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
+def _steps(stage: Stage, value: Json, functions: Functions) -> Iterator[dict[str, Json]]:
     for step in stage.steps:
         yield _step(step, value, functions)
     if stage.immediate_next:
         yield {"kind": "immediate"}
 
 
-def _step(step: Step, value: Json, functions: Mapping[str, Any]) -> dict[str, Json]:
+def _step(step: Step, value: Json, functions: Functions) -> dict[str, Json]:
     match step:
         case EventStep():
             words = {"type": step.type, "reason": step.reason, "message": step.message}

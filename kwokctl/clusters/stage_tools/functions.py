@@ -1,14 +1,14 @@
 """The functions of templates without a controller: examples, or stubs that return the call."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.stages.functions import Kubelet, common, for_pods
 from kwokctl.expr.duration import parse_time
 from kwokctl.expr.gotemplate.functions.random import RANDOM
+from kwokctl.expr.gotemplate.template import Functions
 
 _TEXTS = (
     "Now",
@@ -31,14 +31,14 @@ TEST_TIME = parse_time("2026-01-01T00:00:00Z")
 """When tests take place."""
 
 
-def example_functions(wall: Callable[[], float]) -> Mapping[str, Any]:
+def example_functions(wall: Callable[[], float]) -> Functions:
     """Return functions that give the time now, and addresses as examples."""
     addresses = PodIPs(NodeRegistry(), default_cidr=_CIDR, node_ip=_EXAMPLE.ip)
     own = addresses.of_pod("the pod that is played", "", host_network=False)[0]
     return {**for_pods(common(wall), _EXAMPLE, addresses), "PodIP": lambda: own}
 
 
-def stub_functions() -> Mapping[str, Any]:
+def stub_functions() -> Functions:
     """Return functions of time, address and chance that give their own call, as the original's tests do.
 
     The other functions are deterministic, and are kept. `now` and `ago` calculate: for them it is

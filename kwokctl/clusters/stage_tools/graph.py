@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kwokctl import assets
 from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
@@ -13,6 +12,7 @@ from kwokctl.controller.stages.choice import basis_of_sound, possible
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
 from kwokctl.expr import yaml
 from kwokctl.expr.duration import parse_time
+from kwokctl.expr.gotemplate.template import Functions
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
@@ -124,9 +124,7 @@ def _is_of(kind: Kind, value: Json) -> bool:
     return (value["apiVersion"], value["kind"]) == (kind.api_version, kind.name)
 
 
-def _chosen(
-    stages: Sequence[Stage], value: Json, functions: Mapping[str, Any]
-) -> list[StageVerdict]:
+def _chosen(stages: Sequence[Stage], value: Json, functions: Functions) -> list[StageVerdict]:
     """Return what the Stages that may be chosen for an object do."""
     chosen = possible(basis_of_sound(stages, value, lambda *_: None))
     return [each for each in explain(chosen, value, functions, _NOW) if not each.error]

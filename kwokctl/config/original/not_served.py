@@ -5,7 +5,6 @@ says so. What is for a component is refused if the cluster has that. None is ign
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 _NOTHING: tuple[object, ...] = (None, "", "0", 0, False, [], {})
 """Values that ask for nothing, so that they are not refused."""
@@ -20,7 +19,7 @@ class NotServed:
     env: str = ""
     reason: str
     """Why, or what to use in its place: a phrase for people."""
-    type: Any = str
+    type: type = str
     """The type of its values."""
     is_port: bool = False
     """Whether it holds a port of this machine."""

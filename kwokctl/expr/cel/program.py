@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.cel.checking.checker import Checked, Checker, by_name
@@ -46,7 +46,7 @@ class CelEnvironment:
         return by_name(self.functions)
 
     @cached_property
-    def dispatchers(self) -> Mapping[str, Callable[..., Any]]:
+    def dispatchers(self) -> Mapping[str, Callable[..., object]]:
         """The functions by name, for values whose types only the evaluation shows."""
         return dispatchers(self.functions)
 
@@ -54,7 +54,7 @@ class CelEnvironment:
 class _Written(NamedTuple):
     """An expression as a function, and the Python that it was made from."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     text: str
 
 
@@ -94,7 +94,7 @@ class CelProgram:
         """Tell whether a call in it always gives the same for the same values."""
         return all(function.is_steady for function in self._checked.calls.get(call, ()))
 
-    def constant(self, node: CelNode) -> Any:
+    def constant(self, node: CelNode) -> object:
         """Return the value of a part that depends on no variable; None if its evaluation fails."""
         writer = CelWriter(self._checked, self._environment.dispatchers, is_fast=False)
         try:
@@ -116,14 +116,14 @@ class CelProgram:
             if isinstance(node, CelSelect) and types[node.operand].kind == "struct":
                 yield types[node.operand].name, node.field
 
-    def evaluate(self, *values: Json) -> Any:
+    def evaluate(self, *values: Json) -> object:
         """Return the value of the expression; raise ExpressionError if the evaluation fails."""
         try:
             return self._fast(*values)
         except _FAULTS:
             return self._evaluate_carefully(values)
 
-    def _evaluate_carefully(self, values: tuple[Json, ...]) -> Any:
+    def _evaluate_carefully(self, values: tuple[Json, ...]) -> object:
         try:
             return self._careful.function(*values)
         except _TOO_DEEP as e:
@@ -143,7 +143,7 @@ class CelProgram:
         parameters = ", ".join(f"v_{name}" for name in environment.variables)
         written = f"lambda {parameters}: ({writer.boxed(self.tree)})"
         code = compile(written, _FILE, "eval")
-        function: Callable[..., Any] = eval(code, writer.names)  # noqa: S307 - made from a tree, texts by repr
+        function: Callable[..., object] = eval(code, writer.names)  # noqa: S307 - made from a tree, texts by repr
         return _Written(function, written)
 
 

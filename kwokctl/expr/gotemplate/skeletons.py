@@ -9,11 +9,15 @@ comments, in block headers, beside anchors or tags.
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from kwokctl.expr import scalars
 from kwokctl.expr.gotemplate.emission import BLOCK, OBJECT, QUOTED, RAW, SPOILED, Values
 from kwokctl.expr.gotemplate.go.formatting import from_yaml
+
+if TYPE_CHECKING:
+    from yaml import Event
 
 Builder = Callable[[Values], object]
 
@@ -84,7 +88,7 @@ def build(skeleton: str, calls: Mapping[str, Callable[..., object]] = NAMES) -> 
 
     if SPOILED in skeleton:
         return None
-    names: dict[str, Any] = dict(calls)
+    names = dict(calls)
     try:
         source = _Writer(yaml, skeleton).source()
         exec(f"def build(v):\n return {source}", names)  # noqa: S102 - written here, texts by repr
@@ -97,12 +101,12 @@ def build(skeleton: str, calls: Mapping[str, Callable[..., object]] = NAMES) -> 
 class _Writer:
     """Writes the expression that builds a skeleton's object."""
 
-    def __init__(self, yaml: Any, skeleton: str) -> None:
+    def __init__(self, yaml: ModuleType, skeleton: str) -> None:
         self._yaml = yaml
         self._wanted = len(_MARKS.findall(skeleton))
         self._used = 0
-        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(skeleton)
-        self._events: Iterator[yaml.Event] = iter(loader.get_event, None)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(skeleton)
+        self._events: Iterator[Event] = iter(loader.get_event, None)
 
     def source(self) -> str:
         yaml = self._yaml

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Any, assert_never
+from typing import assert_never
 
 from kwokctl.expr.jq import parser
 from kwokctl.expr.jq.parser import Constant, Each, Either, Field, Item, Select, Step, Steps
+from kwokctl.json_value import Json
 
-IsUnknown = Callable[[Any], bool]
+IsUnknown = Callable[[object], bool]
 """Returns whether a value, or anything in it, is not known."""
 
 
 def reaches(
-    source: str, value: Any, is_unknown: IsUnknown, in_result: IsUnknown | None = None
+    source: str, value: Json, is_unknown: IsUnknown, in_result: IsUnknown | None = None
 ) -> bool:
     """Return whether the program may read, or return, something of `value` that is not known.
 
@@ -31,7 +32,7 @@ def _steps(source: str) -> Steps | None:
         return None
 
 
-def _reaches(steps: Steps, value: Any, is_unknown: IsUnknown, in_result: IsUnknown) -> bool:
+def _reaches(steps: Steps, value: Json, is_unknown: IsUnknown, in_result: IsUnknown) -> bool:
     if not steps:
         return in_result(value)
     if not isinstance(value, Mapping | list):
@@ -45,7 +46,7 @@ def _reaches(steps: Steps, value: Any, is_unknown: IsUnknown, in_result: IsUnkno
     return any(_reaches(rest, each, is_unknown, in_result) for each in _next(step, value))
 
 
-def _next(step: Step, value: Mapping[str, Any] | list[Any]) -> Collection[Any]:
+def _next(step: Step, value: Mapping[str, Json] | list[Json]) -> Collection[Json]:
     """Return what a step leads to."""
     match step:
         case Field():

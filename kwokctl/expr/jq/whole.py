@@ -8,6 +8,7 @@ is no other input and nowhere to write.
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from kwokctl.errors import ExpressionError
@@ -52,7 +53,7 @@ def with_floats(value: Json) -> Json:
     return float(value) if type(value) is int else value
 
 
-def _interpreter() -> Any:
+def _interpreter() -> ModuleType:
     """Load the interpreter late: most programs do not need it."""
     return import_module("purejq")
 

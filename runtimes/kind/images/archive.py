@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from kwokctl.artifacts.target import here
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +87,7 @@ class _Hashing(BytesIO):
         self._file = file
         self._hash = hashlib.sha256()
 
-    def write(self, content: Any) -> int:
+    def write(self, content: "ReadableBuffer") -> int:
         self._hash.update(content)
         return self._file.write(content)
 

@@ -1,9 +1,8 @@
 """Stages without delay that follow each other without end: found by playing them on examples."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any
 
 import orjson
 
@@ -23,6 +22,7 @@ from kwokctl.controller.stages.model import (
 )
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
+from kwokctl.expr.gotemplate.template import Functions
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 
@@ -121,7 +121,7 @@ def _with_finalizers(step: FinalizersStep, value: Json) -> Json:
     return value if wanted == current else {**value, "metadata": {**metadata, "finalizers": wanted}}
 
 
-def _functions() -> Mapping[str, Callable[..., Any]]:
+def _functions() -> Functions:
     """Return functions for which time passes with every call."""
     ticks = count(1)
     return example_functions(lambda: _NOW + next(ticks))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 import msgspec
 
@@ -21,7 +21,7 @@ def without(body: Mapping[str, Json], paths: set[str]) -> Json:
     return _without("", body, paths)
 
 
-def _unknown(path: str, shape: Any, value: Json) -> Iterator[tuple[str, str]]:
+def _unknown(path: str, shape: object, value: Json) -> Iterator[tuple[str, str]]:
     shape = _of_union(shape)
     if get_origin(shape) is list and isinstance(value, list):
         for index, item in enumerate(value):
@@ -36,7 +36,7 @@ def _unknown(path: str, shape: Any, value: Json) -> Iterator[tuple[str, str]]:
                 yield f"{path}.{name}", hint
 
 
-def _of_union(shape: Any) -> Any:
+def _of_union(shape: object) -> object:
     """Return the type of a field without None."""
     if isinstance(shape, UnionType):
         return next(each for each in get_args(shape) if each is not type(None))

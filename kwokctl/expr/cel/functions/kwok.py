@@ -5,7 +5,6 @@ https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/cel/default.go
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from kwokctl.expr.cel.functions.overload import Overload, methods
 from kwokctl.expr.cel.kinds.cel_type import DOUBLE, QUANTITY, STRING, TIME, CelType, nullable
@@ -36,7 +35,7 @@ def kwok_functions(clock: Callable[[], int], chance: Callable[[], float]) -> tup
 
 
 def _changing(
-    name: str, takes: tuple[CelType, ...], gives: CelType, does: Callable[..., Any]
+    name: str, takes: tuple[CelType, ...], gives: CelType, does: Callable[..., object]
 ) -> Overload:
     """Return a function that gives another value each time."""
     return Overload(name=name, takes=takes, gives=gives, does=does, is_steady=False)

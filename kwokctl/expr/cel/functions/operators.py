@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from operator import add, neg, sub
-from typing import Any
 
 from kwokctl.expr.cel.functions.overload import Overload
 from kwokctl.expr.cel.kinds.cel_type import (
@@ -40,7 +39,7 @@ def _infix(
     left: CelType,
     right: CelType,
     gives: CelType,
-    does: Callable[..., Any] | None,
+    does: Callable[..., object] | None,
     *,
     is_python: bool = False,
 ) -> Overload:
@@ -93,7 +92,7 @@ _QUANTITIES = tuple(
     for signs, gives in (("+-*/", QUANTITY), (("<", "<=", ">", ">="), BOOL))
     for sign in signs
 )
-QUANTITY_ACTIONS: tuple[tuple[str, type, type, Callable[..., Any]], ...] = (
+QUANTITY_ACTIONS: tuple[tuple[str, type, type, Callable[..., object]], ...] = (
     ("+", CelQuantity, CelQuantity, add),
     ("-", CelQuantity, CelQuantity, sub),
     ("*", CelQuantity, int, arithmetic.multiply_quantity),

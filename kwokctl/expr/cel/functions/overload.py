@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kwokctl.expr.cel.kinds.cel_type import CelType
 from kwokctl.json_value import Json
@@ -15,7 +14,7 @@ class Overload:
     name: str
     takes: tuple[CelType, ...]
     gives: CelType
-    does: Callable[..., Any] | None = None
+    does: Callable[..., object] | None = None
     """None if the types alone do not decide."""
     inline: str = ""
     """The Python for it, where that is all: `{0} + {1}`."""

@@ -3,7 +3,6 @@ https://github.com/google/cel-spec/blob/master/doc/langdef.md#standard-definitio
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from kwokctl.expr.cel.fault import CelValueError
 from kwokctl.expr.cel.functions.overload import Overload, methods
@@ -57,11 +56,11 @@ def _no_pattern(pattern: str, error: RegexpError) -> str:
     return f"'{pattern}' is not a regular expression: {error}"
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> object:
     return value
 
 
-def _converted(name: str, gives: CelType, **does: Callable[..., Any]) -> tuple[Overload, ...]:
+def _converted(name: str, gives: CelType, **does: Callable[..., object]) -> tuple[Overload, ...]:
     return tuple(
         Overload(name=name, takes=(_TYPES[kind],), gives=gives, does=function)
         for kind, function in does.items()

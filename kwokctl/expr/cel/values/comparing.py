@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 from operator import ge, gt, le, lt
-from typing import Any
 
 from kwokctl.expr.cel.fault import CelValueError, no_overload
 from kwokctl.expr.cel.values.arithmetic import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
@@ -41,7 +40,7 @@ def _has_same(whole: dict[Json, Json], key: Json, value: Json) -> bool:
 
 
 def _compare(
-    name: str, compare: Callable[[Any, Any], bool], numbers: Callable[[float, float], bool]
+    name: str, compare: Callable[[Json, Json], bool], numbers: Callable[[float, float], bool]
 ) -> Callable[[Json, Json], bool]:
     def function(a: Json, b: Json) -> bool:
         one, other = type(a), type(b)

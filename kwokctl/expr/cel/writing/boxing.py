@@ -1,12 +1,11 @@
 """Converts values whose types were known to a form that holds the types."""
 
-from typing import Any
-
 from kwokctl.expr.cel.kinds.cel_type import RESOURCES, CelType
 from kwokctl.expr.cel.values.structs import ResourceList, StructValue
+from kwokctl.json_value import Json
 
 
-def box(type_: CelType, value: Any) -> Any:
+def box(type_: CelType, value: Json) -> Json:
     """Return a value in which structs are values of their own."""
     if value is None or not type_.is_boxed:
         return value

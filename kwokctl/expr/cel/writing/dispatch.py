@@ -1,7 +1,6 @@
 """Which function is called for values whose types only the evaluation shows."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from kwokctl.expr.cel.fault import no_overload
 from kwokctl.expr.cel.functions.operators import QUANTITY_ACTIONS
@@ -25,9 +24,9 @@ _NAMES = {found: kind for kind, found in _CLASSES.items()} | {
 }
 
 
-def dispatchers(functions: Iterable[Overload]) -> dict[str, Callable[..., Any]]:
+def dispatchers(functions: Iterable[Overload]) -> dict[str, Callable[..., object]]:
     """Return a function for each name, which looks at the types of its values."""
-    tables: dict[str, dict[tuple[type, ...], Callable[..., Any]]] = {}
+    tables: dict[str, dict[tuple[type, ...], Callable[..., object]]] = {}
     for function in functions:
         table = tables.setdefault(function.name, {})
         if function.does is not None and all(one.kind in _CLASSES for one in function.takes):
@@ -39,9 +38,9 @@ def dispatchers(functions: Iterable[Overload]) -> dict[str, Callable[..., Any]]:
 
 
 def _dispatcher(
-    name: str, table: Mapping[tuple[type, ...], Callable[..., Any]]
-) -> Callable[..., Any]:
-    def function(*values: Any) -> Any:
+    name: str, table: Mapping[tuple[type, ...], Callable[..., object]]
+) -> Callable[..., object]:
+    def function(*values: object) -> object:
         found = table.get(tuple(map(type, values)))
         if found is None:
             raise no_overload(name.rstrip("_"))
@@ -50,7 +49,7 @@ def _dispatcher(
     return function
 
 
-def type_of(value: Any) -> TypeName:
+def type_of(value: object) -> TypeName:
     """Return the type of a value, as a value."""
     name = _NAMES.get(type(value))
     if name is None:

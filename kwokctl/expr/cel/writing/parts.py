@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from kwokctl.expr.cel.checking.checker import Checked
 from kwokctl.expr.cel.functions.overload import Overload
@@ -17,8 +16,8 @@ class Parts(ABC):
     def __init__(
         self,
         checked: Checked,
-        dispatchers: Mapping[str, Callable[..., Any]],
-        names: Mapping[str, Any],
+        dispatchers: Mapping[str, Callable[..., object]],
+        names: Mapping[str, object],
         *,
         is_fast: bool,
     ) -> None:

@@ -7,7 +7,6 @@ matter, because the other side of `||` or `&&` decides.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from kwokctl.expr.cel.checking.checker import TYPE_NAMES, Checked
 from kwokctl.expr.cel.syntax.nodes import (
@@ -31,7 +30,7 @@ from kwokctl.expr.cel.writing.operators import OPERATORS
 from kwokctl.expr.cel.writing.parts import Parts
 from kwokctl.expr.cel.writing.places import mark
 
-_NAMES: Mapping[str, Any] = {
+_NAMES: Mapping[str, object] = {
     "amount": structs.amount,
     "both": reaching.both,
     "box": box,
@@ -61,7 +60,7 @@ class CelWriter(Parts):
     """Writes one expression in one of the two ways."""
 
     def __init__(
-        self, checked: Checked, dispatchers: Mapping[str, Callable[..., Any]], *, is_fast: bool
+        self, checked: Checked, dispatchers: Mapping[str, Callable[..., object]], *, is_fast: bool
     ) -> None:
         """Know the types of all parts."""
         super().__init__(checked, dispatchers, _NAMES, is_fast=is_fast)

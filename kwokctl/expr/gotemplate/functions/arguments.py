@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.formatting import plain
@@ -22,7 +21,7 @@ def text(value: object) -> str:
     raise TemplateError(f"{kind(value)} is not a string")
 
 
-def listing(value: Any) -> list[Any]:
+def listing(value: object) -> list[object]:
     """Return a list; anything else is an error."""
     if is_list(value):
         return list(value)
@@ -59,12 +58,13 @@ def whole(value: object) -> int:
     return int(value) if isinstance(value, bool | int) and not isinstance(value, Span) else 0
 
 
-def real(value: Any) -> float:
+def real(value: object) -> float:
     """Return a number made from any value, 0 if it holds none."""
     if isinstance(value, str):
         return _real(value)
-    is_number = isinstance(value, bool | int | float) and not isinstance(value, Span)
-    return float(value) if is_number else 0.0
+    if isinstance(value, bool | int | float) and not isinstance(value, Span):
+        return float(value)
+    return 0.0
 
 
 _NO_FRACTION = re.compile(r"\.0+\Z")
@@ -97,7 +97,7 @@ def _real(value: str) -> float:
         return 0.0
 
 
-def texts(value: Any) -> Strings:
+def texts(value: object) -> Strings:
     """Return the items of a list as texts, without nulls; any other value is one item."""
     if value is None:
         return Strings()

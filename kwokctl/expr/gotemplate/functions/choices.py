@@ -1,12 +1,13 @@
 """Sprig's functions for defaults, kinds and failures."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import text
 from kwokctl.expr.gotemplate.go.go_types import NIL, kind_name, type_name
 from kwokctl.expr.gotemplate.go.values import is_list
+from kwokctl.json_value import Json
 
 
 def _default(otherwise: object, *given: object) -> object:
@@ -19,7 +20,7 @@ def _ternary(yes: object, no: object, condition: object) -> object:
     return yes if condition else no
 
 
-def deep_equal(first: Any, second: Any) -> bool:
+def deep_equal(first: Json, second: Json) -> bool:
     """Return whether values and types are the same, all the way down: `reflect.DeepEqual`."""
     if type_name(first) != type_name(second):
         return False

@@ -7,7 +7,6 @@ the time it is now for whatever is no time, such as a text; here that is an erro
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import format_duration, parse_nanoseconds, parse_time
@@ -33,17 +32,17 @@ _SECOND = 1_000_000_000
 _NEVER = Moment(1, 1, 1, tzinfo=UTC)
 
 
-def current(value: Any) -> Moment:
+def current(value: str | float) -> Moment:
     """Return the time that the caller's `Now` gives: seconds since 1970, or a RFC 3339 text."""
     seconds = parse_time(value) if isinstance(value, str) else float(value)
     return Moment.fromtimestamp(round(seconds, 6), UTC)
 
 
-def _moment(value: Any) -> Moment:
+def _moment(value: object) -> Moment:
     """Return the time of a value: a time, or an integer of seconds since 1970."""
     if isinstance(value, Moment):
         return value
-    if type(value) in {int, Int64}:
+    if type(value) is int or type(value) is Int64:
         try:
             return Moment.fromtimestamp(value, UTC)
         except (OverflowError, OSError, ValueError) as e:
@@ -59,7 +58,7 @@ def _strictly(value: object) -> Moment:
     raise TemplateError(f"{kind(value)} is not a time: use 'toDate' for a string")
 
 
-def _zone(name: Any) -> tzinfo:
+def _zone(name: object) -> tzinfo:
     return (None if name == "Local" else named_zone(text(name))) or UTC
 
 
@@ -102,7 +101,7 @@ def _rounded(value: object) -> str:
     return "0s"
 
 
-def ago(now: object, value: object) -> str:
+def ago(now: str | float, value: object) -> str:
     """Return how long before `now` a time was, in whole seconds."""
     since = current(now).nanoseconds() - _moment(value).nanoseconds()
     half = _SECOND // 2 if since >= 0 else -_SECOND // 2

@@ -1,7 +1,6 @@
 """Sprig's functions for lists. None changes the list it is given."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, listing, texts, whole
@@ -9,6 +8,7 @@ from kwokctl.expr.gotemplate.functions.choices import deep_equal
 from kwokctl.expr.gotemplate.go.formatting import plain
 from kwokctl.expr.gotemplate.go.go_types import Ints, Lists, NilList, Strings
 from kwokctl.expr.gotemplate.go.values import is_list, kind
+from kwokctl.json_value import Json
 
 
 def _unique(values: object) -> list[object]:
@@ -57,7 +57,7 @@ def _initial(values: object) -> list[object]:
     return listing(values)[:-1] if values or not is_list(values) else NilList()
 
 
-def _slice(values: Any, *bounds: Any) -> Any:
+def _slice(values: object, *bounds: object) -> object:
     if not is_list(values):
         raise TemplateError(f"{kind(values)} is not a list: use 'substr' for a string")
     if not values:
@@ -66,7 +66,7 @@ def _slice(values: Any, *bounds: Any) -> Any:
     end = whole(bounds[1]) if bounds[1:] else len(values)
     if not 0 <= start <= end <= len(values):
         raise TemplateError(f"a list of {len(values)} has no part from {start} to {end}")
-    part = values[start:end]
+    part: Json = values[start:end]
     return type(values)(part) if isinstance(values, Strings | Ints | Lists) else list(part)
 
 

@@ -5,7 +5,6 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
@@ -23,9 +22,9 @@ def _made(*parts: object) -> dict[str, object]:
     return dict(zip(map(plain, parts[::2]), values, strict=False))
 
 
-def _own(value: Any) -> dict[str, Any]:
-    if isinstance(mapping(value), dict) and value is not None:
-        own: dict[str, Any] = value
+def _own(value: object) -> dict[str, object]:
+    own = mapping(value)
+    if isinstance(own, dict) and value is not None:
         return own
     raise TemplateError(f"{kind(value)} cannot be changed")
 
@@ -46,8 +45,8 @@ def _plucked(key: object, *maps: object) -> list[object]:
     return [mapping(one)[text(key)] for one in maps if text(key) in mapping(one)]
 
 
-def _picked(source: Any, *keys: Any) -> dict[str, Any]:
-    return {text(key): mapping(source)[key] for key in keys if text(key) in mapping(source)}
+def _picked(source: object, *keys: object) -> dict[str, object]:
+    return {key: mapping(source)[key] for key in map(text, keys) if key in mapping(source)}
 
 
 def _omitted(source: object, *keys: object) -> dict[str, object]:
@@ -89,7 +88,7 @@ def _merge(target: dict[str, object], source: Mapping[str, object], *, overwrite
             target[key] = value
 
 
-def _dug(*parts: Any) -> Any:
+def _dug(*parts: object) -> object:
     """Return the value under a row of keys; the last two arguments are the default and the map."""
     if len(parts) < 3:
         raise TemplateError("'dig' needs keys, a default and a map")
@@ -98,9 +97,10 @@ def _dug(*parts: Any) -> Any:
     for number, name in enumerate(names):
         if value is None:
             raise TemplateError(f"{kind(None)} is not a map")
-        if name not in mapping(value):
+        inner = mapping(value)
+        if name not in inner:
             return default
-        value = value[name]
+        value = inner[name]
         if number == len(names) - 1:
             return value
     return value

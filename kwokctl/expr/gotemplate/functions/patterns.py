@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
@@ -53,11 +52,11 @@ def _replace(pattern: object, value: object, replacement: object) -> str:
     return _replaced(pattern, value, expand)
 
 
-def _replaced(pattern: Any, value: Any, expand: Callable[[re.Match[str]], str]) -> str:
+def _replaced(pattern: object, value: object, expand: Callable[[re.Match[str]], str]) -> str:
     parts: list[str] = []
     at = 0
     for match in _all(pattern, value):
-        parts += [value[at : match.start()], expand(match)]
+        parts += [match.string[at : match.start()], expand(match)]
         at = match.end()
     return "".join([*parts, text(value)[at:]])
 
@@ -77,16 +76,17 @@ def _replace_literally(pattern: object, value: object, replacement: object) -> s
     return _replaced(pattern, value, lambda _: written)
 
 
-def _split(pattern: Any, value: Any, most: Any) -> Strings:
+def _split(pattern: object, value: object, most: object) -> Strings:
     """Do as https://pkg.go.dev/regexp#Regexp.Split does."""
     whole = text(value)
     _compiled(text(pattern))
-    if count(most) == 0 or (pattern and not whole):
+    limit = count(most)
+    if limit == 0 or (pattern and not whole):
         return Strings([""]) if most else NilStrings()
     parts: list[str] = []
     start = end = 0
     for match in _all(pattern, value):
-        if most > 0 and len(parts) == most - 1:
+        if limit > 0 and len(parts) == limit - 1:
             break
         end = match.start()
         if match.end() != 0:

@@ -4,7 +4,6 @@ import string
 from base64 import b64encode
 from collections.abc import Callable
 from random import SystemRandom
-from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
@@ -35,8 +34,9 @@ def _integer(low: object, high: object) -> int:
     return _SYSTEM.randrange(count(low), count(high))
 
 
-def _shuffled(value: Any) -> str:
-    return "".join(_SYSTEM.sample(text(value), k=len(value)))
+def _shuffled(value: object) -> str:
+    letters = text(value)
+    return "".join(_SYSTEM.sample(letters, k=len(letters)))
 
 
 def _uuid() -> str:

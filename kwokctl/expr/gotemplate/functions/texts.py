@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text, texts
@@ -69,17 +68,19 @@ def _abbreviated_both(offset: object, width: object, value: object) -> str:
     return part.decode("utf-8", "replace")
 
 
-def _repeated(times: Any, value: Any) -> str:
-    if count(times) * len(text(value)) > _LONGEST or times < 0:
+def _repeated(times: object, value: object) -> str:
+    number, part = count(times), text(value)
+    if number * len(part) > _LONGEST or number < 0:
         raise TemplateError("'repeat' cannot make a text of that length")
-    return str(value) * count(times)
+    return part * number
 
 
-def indent(spaces: Any, value: Any) -> str:
+def indent(spaces: object, value: object) -> str:
     """Return a text with every line indented."""
-    if not 0 <= count(spaces) <= _LONGEST:
+    width = count(spaces)
+    if not 0 <= width <= _LONGEST:
         raise TemplateError(f"a text cannot be indented by {spaces}")
-    lead = " " * int(spaces)
+    lead = " " * width
     return lead + text(value).replace("\n", "\n" + lead)
 
 

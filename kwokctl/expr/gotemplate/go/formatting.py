@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 from json.encoder import encode_basestring as json_text
-from typing import Any
 
 from kwokctl.expr import scalars
 from kwokctl.expr.gotemplate.go.go_types import NIL, Number
 from kwokctl.expr.gotemplate.go.numerals import json_number, shortest
 from kwokctl.expr.gotemplate.go.times import Moment
 from kwokctl.expr.gotemplate.go.values import is_list
+from kwokctl.json_value import Json
 
 NO_VALUE = "<no value>"
 _WORDS = {True: "true", False: "false", None: "<nil>"}
@@ -37,7 +37,7 @@ def text(value: object) -> str:
     return NO_VALUE if value is None else plain(value)
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """Return a value as `%v` writes it: `map[a:1 b:[x y]]`, `<nil>`."""
     if type(value) is str:
         return value
@@ -80,7 +80,7 @@ def _unicode(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
 
-def _json(value: Any, step: str, line: str) -> str:
+def _json(value: object, step: str, line: str) -> str:
     """Return JSON; with a `step`, each item is on its own line, which begins with `line`."""
     inner = line + step
     if isinstance(value, Mapping):
@@ -124,7 +124,7 @@ def quotable(value: object) -> str:
     return value.json() if isinstance(value, Moment) else to_json(value)
 
 
-def from_yaml(value: Any) -> Any:
+def from_yaml(value: object) -> Json:
     """Return a copy of a value as it would come back from YAML: with the numbers of Python."""
     if type(value) is str:
         return value

@@ -8,9 +8,9 @@ first used in a way that shows its type.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kwokctl.expr.gotemplate.go.numerals import json_number
+from kwokctl.json_value import Json
 
 _LARGEST = 2**63
 
@@ -129,7 +129,7 @@ def _names(value: object) -> tuple[str, str]:
     return type(value).__name__, "func" if callable(value) else "struct"
 
 
-def exact(value: Any) -> Any:
+def exact(value: Json) -> object:
     """Return a value of the object as Go has it: numbers are `Number`, maps and lists are copies."""
     python = type(value)
     if python is str or python is bool or value is None:

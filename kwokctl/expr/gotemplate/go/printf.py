@@ -276,7 +276,7 @@ _WRITERS: tuple[tuple[type, Callable[[Form, Any], str | None]], ...] = (
 )
 
 
-def _source(value: Any) -> str:
+def _source(value: object) -> str:
     """Return a value as `%#v` writes it, in Go's own language."""
     if isinstance(value, str):
         return quoted(value)

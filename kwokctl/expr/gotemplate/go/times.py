@@ -2,7 +2,6 @@
 
 from calendar import month_name
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
 
 from kwokctl.expr.duration import format_duration
 from kwokctl.expr.gotemplate.go.layouts import formatted
@@ -90,6 +89,6 @@ def as_moment(value: datetime, zone: tzinfo | None = None) -> Moment:
     )
 
 
-def moved(value: Moment, nanoseconds: Any) -> Moment:
+def moved(value: Moment, nanoseconds: int) -> Moment:
     """Return the time that is so much later."""
     return as_moment(value + timedelta(microseconds=int(nanoseconds) // 1000))

@@ -4,11 +4,12 @@ Decided on purpose: a null is as nothing at all. `.null.x` is `<no value>`, as `
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TypeGuard
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.go_types import NIL, Byte, Number, StringMap, exact, type_name
 from kwokctl.expr.gotemplate.go.methods import METHODS, Method
+from kwokctl.json_value import Json
 
 _MOST = 1_000_000
 
@@ -71,7 +72,7 @@ def kind(value: object) -> str:
     return "a list" if isinstance(value, Sequence) else f"a {type_name(value)}"
 
 
-def is_list(value: object) -> bool:
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
     """Return whether the value is a list, in any form Python has."""
     usual = type(value)
     if usual is list or usual is str or usual is dict:
@@ -79,7 +80,7 @@ def is_list(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def items(value: Any) -> Iterable[Any]:
+def items(value: object) -> Iterable[object]:
     """Return what `range` with at most one variable iterates over; a map is sorted by keys."""
     if value is None or is_list(value):
         return value or ()
@@ -153,10 +154,10 @@ def _class(value: object) -> type:
 _MANY = Mapping
 
 
-def ordering(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def ordering(test: Callable[[Json, Json], bool]) -> Callable[[Json, Json], bool]:
     """Return `lt` and its like, made from Python's operator."""
 
-    def compare(first: Any, second: Any) -> bool:
+    def compare(first: Json, second: Json) -> bool:
         same = _class(first)
         if same not in {str, int, float} or same is not _class(second):
             raise TemplateError(f"{kind(first)} and {kind(second)} have no order")
@@ -188,7 +189,7 @@ def object_index(value: object, *keys: object) -> object:
     return value
 
 
-def _item(value: Any, key: Any) -> Any:
+def _item(value: object, key: object) -> object:
     if type(value) is list:
         return value[_position(key, len(value) - 1)]
     if isinstance(value, Mapping):
@@ -211,7 +212,7 @@ def _position(key: object, last: int) -> int:
     return key
 
 
-def length(value: Any) -> int:
+def length(value: object) -> int:
     """Return how many items, or bytes of UTF-8, there are: `len`."""
     if isinstance(value, str):
         return len(value.encode())

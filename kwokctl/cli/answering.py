@@ -7,7 +7,9 @@ endings that they must have; `folders` are only those.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from kwokctl.cli.invocation import DEFAULT_NAME
 from kwokctl.cli.nested import Tool
@@ -15,8 +17,12 @@ from kwokctl.cli.output import results
 from kwokctl.cli.parsing import complete
 from kwokctl.cli.parsing.commands import EVERYWHERE
 from kwokctl.cli.parsing.grammar import RawCommand, panel_of, summary
+from kwokctl.cli.parsing.parameters import Parameter, arguments_of, by_spelling, options_of
 from kwokctl.cli.parsing.words import MAY_STAND_ALONE
 from kwokctl.cli.verbs.help_command import NAME as HELP
+
+if TYPE_CHECKING:
+    from typer._click import Command  # Typer gives it no other name
 
 _EMPTY = '""'
 """How PowerShell gives a last word that is empty: before 7.3 that arrives as an empty word, since then
@@ -34,13 +40,13 @@ Offers = Tool | tuple[Offer, ...] | Literal["files", "folders"]
 class _Place:
     """A place in the command line, reached word by word."""
 
-    command: Any
-    pending: Any = None
+    command: "Command"
+    pending: TyperOption | None = None
     """The option whose value comes next."""
     plain: int = 0
     """How many arguments of the command have been given."""
     only_plain: bool = False
-    given: dict[str, Any] = field(default_factory=dict)
+    given: dict[str | None, str] = field(default_factory=dict)
     """The options so far, by name, with the value of those that have one."""
 
     def pass_over(self, word: str) -> None:
@@ -52,29 +58,24 @@ class _Place:
             self.only_plain = True
         elif word.startswith("-") and len(word) > 1 and not self.only_plain:
             self._option(word)
-        elif hasattr(self.command, "commands"):
+        elif isinstance(self.command, TyperGroup):
             self.command = self.command.commands[word]
         else:
             self.plain += 1
 
     @property
     def pending_may_stand_alone(self) -> bool:
-        return self.pending.opts[0] in MAY_STAND_ALONE
+        return self.pending is not None and self.pending.opts[0] in MAY_STAND_ALONE
 
     @property
-    def options(self) -> Mapping[str, Any]:
+    def options(self) -> Mapping[str, TyperOption]:
         """The options that may be given here, by each of their spellings."""
-        return {
-            spelling: param
-            for param in self.command.params
-            if param.param_type_name == "option"
-            for spelling in (*param.opts, *param.secondary_opts)
-        }
+        return by_spelling(self.command.params)
 
     @property
-    def argument(self) -> Any:
+    def argument(self) -> TyperArgument | None:
         """The argument that comes next; None at the end."""
-        arguments = [p for p in self.command.params if p.param_type_name == "argument"]
+        arguments = arguments_of(self.command.params)
         if arguments[self.plain :]:
             return arguments[self.plain]
         return arguments[-1] if arguments and arguments[-1].nargs == _ANY else None
@@ -94,7 +95,7 @@ class _Place:
                 self.pending = option
 
 
-def offers(tree: Any, words: Sequence[str]) -> Offers:
+def offers(tree: "Command", words: Sequence[str]) -> Offers:
     """Return the completions of the last word, which may be empty."""
     *before, begun = words or [""]
     place = _Place(tree)
@@ -120,14 +121,14 @@ def _at(place: _Place, begun: str) -> Offers:
         return _values(place, option, begun, prefix=f"{name}=") if option else ()
     if is_option:
         return tuple(_options(place, begun))
-    if hasattr(place.command, "commands"):
+    if isinstance(place.command, TyperGroup):
         return tuple(_commands(place.command, begun))
     if place.argument is not None:
         return _values(place, place.argument, begun)
     return tuple(_options(place, begun))
 
 
-def _values(place: _Place, param: Any, begun: str, *, prefix: str = "") -> Offers:
+def _values(place: _Place, param: Parameter, begun: str, *, prefix: str = "") -> Offers:
     """Offer the values of a parameter; in a list, those that the last comma is before."""
     if complete.is_list(param):
         before, comma, _ = begun.removeprefix(prefix).rpartition(",")
@@ -139,11 +140,7 @@ def _values(place: _Place, param: Any, begun: str, *, prefix: str = "") -> Offer
 
 def _options(place: _Place, begun: str) -> Iterator[Offer]:
     """Offer the options that can still be given; a command's own before those of every command."""
-    shown = [
-        param
-        for param in place.command.params
-        if param.param_type_name == "option" and not param.hidden
-    ]
+    shown = [param for param in options_of(place.command.params) if not param.hidden]
     shown.sort(key=lambda param: panel_of(param) == EVERYWHERE)
     for param in shown:
         if param.name in place.given and not param.multiple:
@@ -153,13 +150,13 @@ def _options(place: _Place, begun: str) -> Iterator[Offer]:
                 yield spelling, param.help or ""
 
 
-def _commands(group: Any, begun: str) -> Iterator[Offer]:
+def _commands(group: TyperGroup, begun: str) -> Iterator[Offer]:
     for name, command in group.commands.items():
         if name.startswith(begun) and not command.hidden:
             yield name, summary(command)
 
 
-def answer(tree: Any, words: Sequence[str]) -> None:
+def answer(tree: "Command", words: Sequence[str]) -> None:
     """Print the completions of the last word."""
     if words and words[-1] == _EMPTY:
         words = [*words[:-1], ""]

@@ -4,13 +4,13 @@ A command is loaded when it is looked up: its options take longer to read than m
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import typer
-from typer.main import get_command
+from typer.main import get_command, get_group
 
 from kwokctl.cli.invocation import Invocation, Runner
 from kwokctl.cli.output.console import Console
@@ -18,6 +18,11 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.verbs.completion import VARIABLE
 from kwokctl.errors import UsageError
 
+if TYPE_CHECKING:
+    from typer._click import Command  # Typer gives it no other name
+
+P = ParamSpec("P")
+T = TypeVar("T")
 _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."
 MODULES: Mapping[str, tuple[str, ...]] = {
     "cluster": ("create", "delete", "start", "stop"),
@@ -45,14 +50,14 @@ _ParserError: Any = typer.BadParameter.__mro__[1]
 """The parser's own error, reached through a subclass: Typer has moved it between modules."""
 
 
-class _Commands(Mapping[str, Any]):
+class _Commands(Mapping[str, "Command"]):
     """The commands by name."""
 
     def __init__(self) -> None:
         self._module_of = {name: module for module, names in MODULES.items() for name in names}
-        self._loaded: dict[str, Any] = {}
+        self._loaded: dict[str, Command] = {}
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> "Command":
         if name not in self._loaded:
             self._loaded |= registered(self._module_of[name])
         return self._loaded[name]
@@ -72,12 +77,11 @@ def build() -> Any:
     return tree
 
 
-def registered(module: str) -> dict[str, Any]:
+def registered(module: str) -> "dict[str, Command]":
     """Return the commands that a module of `kwokctl.cli.verbs` registers, by name."""
     app = commands.root(_TEXT)
     import_module(f"kwokctl.cli.verbs.{module}").register(app)
-    tree: Any = get_command(app)
-    return dict(tree.commands)
+    return dict(get_group(app).commands)
 
 
 def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int:
@@ -101,9 +105,9 @@ def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int
 
 
 def _runner(console: Console) -> Runner:
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(verb: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         from kwokctl.cli import compose
 
-        return compose.run_verb(console, *args, **kwargs)
+        return compose.run_verb(console, verb, *args, **kwargs)
 
     return run

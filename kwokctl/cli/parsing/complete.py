@@ -1,13 +1,15 @@
 """Lists values for shell completion; fast, and empty when something is wrong."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
+from kwokctl.cli.parsing.parameters import Parameter
 from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.options import spellings
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import WorkDir, default_workdir
+from kwokctl.json_value import Json
 from kwokctl.model import ClusterName
 
 _FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE", "SET-OR-FILE"})
@@ -66,7 +68,7 @@ def components(cluster: str) -> list[str]:
 
     try:
         saved = WorkDir(default_workdir()).cluster(ClusterName(cluster)).saved
-        head: Any = next(yaml.documents(saved.read_text(encoding="utf-8")), None)
+        head: Json = next(yaml.documents(saved.read_text(encoding="utf-8")), None)
         return [str(component["name"]) for component in head["components"]]
     except (OSError, KwokctlError, LookupError, TypeError, ValueError):
         return list(catalog())
@@ -93,24 +95,25 @@ _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
 """Values of parameters that do not declare them, by the parameter's name."""
 
 
-def values(param: Any, cluster: str) -> Sequence[str]:
+def values(param: Parameter, cluster: str) -> Sequence[str]:
     """List the words that an option or argument takes; none if any word will do."""
     if declared := getattr(getattr(param.type, "func", None), "choices", ()):
         return tuple(declared)
-    if found := next((s.choices for s in spellings(usual_options()) if s.field == param.name), ()):
+    name = str(param.name)
+    if found := next((s.choices for s in spellings(usual_options()) if s.field == name), ()):
         return found
-    if of_cluster := _OF_CLUSTER.get(param.name):
+    if of_cluster := _OF_CLUSTER.get(name):
         return of_cluster(cluster)
-    offered = _VALUES.get(param.name)
+    offered = _VALUES.get(name)
     return offered() if offered else ()
 
 
-def is_list(param: Any) -> bool:
+def is_list(param: Parameter) -> bool:
     """Return whether commas part the values of a parameter."""
     return "," in (param.metavar or "")
 
 
-def paths(param: Any) -> Literal["files", "folders"] | None:
+def paths(param: Parameter) -> Literal["files", "folders"] | None:
     """Return which paths a parameter takes; None if it takes none."""
     name = (param.metavar or "").removesuffix("...")
     if name == _FOLDER:

@@ -2,13 +2,17 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from kwokctl.cli.parsing import hints, words
+from kwokctl.cli.parsing.parameters import Parameter, options_of, parameters_of
 from kwokctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter  # Typer gives them no other name
 
 _OPTIONS = "Options"
 _WIDEST_NAME = 34
@@ -17,17 +21,17 @@ _WIDEST_NAME = 34
 class CliCommand(TyperCommand):
     """A command whose flags are read as the original reads them."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         """Read the words of this command."""
         if not ctx.resilient_parsing:
             args = words.rewrite(args, self.get_params(ctx), ctx.command_path)
         return super().parse_args(ctx, args)
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
+    def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write arguments and options, one section a panel."""
         _write_options(self.get_params(ctx), formatter)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+    def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write the examples, each on a line of its own."""
         if lines := examples(self):
             with formatter.section(_heading("Examples")):
@@ -38,7 +42,7 @@ class CliCommand(TyperCommand):
 class CliGroup(TyperGroup):
     """A command that has commands below it."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         """Read the words up to the command below this one."""
         if not ctx.resilient_parsing:
             own, below = words.rewrite_leading(
@@ -47,7 +51,9 @@ class CliGroup(TyperGroup):
             args = [*own, *below]
         return super().parse_args(ctx, args)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+    def resolve_command(
+        self, ctx: "Context", args: list[str]
+    ) -> "tuple[str | None, Command | None, list[str]]":
         """Find the command that the first word names; UsageError if there is none."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             names = [name for name, command in self.commands.items() if not command.hidden]
@@ -63,18 +69,18 @@ class CliGroup(TyperGroup):
         named = (path for path in paths if set(path.split()) <= set(words_after))
         return next(named, next(iter(paths), None))
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
+    def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write commands, then options, one section a panel."""
         self.format_commands(ctx, formatter)
         _write_options(self.get_params(ctx), formatter)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write the commands, one section a panel."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for name in self.list_commands(ctx):
-            command: Any = self.commands[name]
+            command = self.commands[name]
             if not command.hidden:
-                panel = command.rich_help_panel or "Commands"
+                panel = getattr(command, "rich_help_panel", None) or "Commands"
                 panels.setdefault(panel, []).append((name, summary(command)))
         _write_sections(panels, formatter)
 
@@ -82,7 +88,7 @@ class CliGroup(TyperGroup):
 class RawCommand(TyperCommand):
     """A tool that is passed through: every word after its name is the tool's."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         """Keep the words as they are, `-h` and `--` too."""
         untouched = list(args)
         ctx.args = untouched
@@ -96,31 +102,34 @@ class RawCommand(TyperCommand):
         """Write none: even `-h` is the tool's."""
 
 
-def _paths_with(group: Any, option: str) -> Iterator[str]:
+def _paths_with(group: TyperGroup, option: str) -> Iterator[str]:
     """Yield the commands below a group that have an option."""
     for name, command in group.commands.items():
-        if hasattr(command, "commands"):
+        if isinstance(command, TyperGroup):
             yield from (f"{name} {path}" for path in _paths_with(command, option))
-        elif any(option in (*p.opts, *p.secondary_opts) and not p.hidden for p in command.params):
+        elif any(
+            option in (*p.opts, *p.secondary_opts) and not p.hidden
+            for p in options_of(command.params)
+        ):
             yield name
 
 
-def summary(command: Any) -> str:
+def summary(command: "Command") -> str:
     """Return the first line of a command's help."""
     return (command.help or "").partition("\n")[0].rstrip(".")
 
 
-def examples(command: Any) -> list[str]:
+def examples(command: "Command") -> list[str]:
     """Return the commands with which a command's help ends."""
     return (command.epilog or "").splitlines()
 
 
-def help_record(param: Any) -> tuple[str, str] | None:
+def help_record(param: Parameter) -> tuple[str, str] | None:
     """Return how a parameter is written and what it means; None if it is hidden."""
     if param.hidden:
         return None
-    if param.param_type_name == "argument":
-        name = param.metavar or param.name.upper()
+    if isinstance(param, TyperArgument):
+        name = param.metavar or str(param.name).upper()
         return (name if param.required else f"[{name}]"), param.help or ""
     if param.name == "help":
         return "-h, --help", "Show this help"
@@ -131,17 +140,17 @@ def help_record(param: Any) -> tuple[str, str] | None:
     return names if param.is_flag else f"{names} {param.metavar}", param.help or ""
 
 
-def panel_of(param: Any) -> str:
+def panel_of(param: Parameter) -> str:
     """Return the section of the help that lists a parameter."""
-    if param.param_type_name == "argument":
+    if isinstance(param, TyperArgument):
         return "Arguments"
     return param.rich_help_panel or _OPTIONS
 
 
-def _write_options(params: Iterable[Any], formatter: Any) -> None:
+def _write_options(params: Iterable[object], formatter: "HelpFormatter") -> None:
     panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], _OPTIONS: []}
     help_option = []
-    for param in params:
+    for param in parameters_of(params):
         record = help_record(param)
         if record and param.name == "help":
             help_option.append(record)
@@ -151,7 +160,9 @@ def _write_options(params: Iterable[Any], formatter: Any) -> None:
     _write_sections(panels, formatter)
 
 
-def _write_sections(sections: Mapping[str, list[tuple[str, str]]], formatter: Any) -> None:
+def _write_sections(
+    sections: Mapping[str, list[tuple[str, str]]], formatter: "HelpFormatter"
+) -> None:
     for title, rows in sections.items():
         if rows:
             with formatter.section(_heading(title)):

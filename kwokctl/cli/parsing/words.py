@@ -6,9 +6,11 @@ argument that is missing, a word too many.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+
+from typer.core import TyperOption
 
 from kwokctl.cli.parsing import hints
+from kwokctl.cli.parsing.parameters import arguments_of, by_spelling
 from kwokctl.cli.parsing.values import read_switch
 from kwokctl.errors import UsageError
 
@@ -23,7 +25,7 @@ def _nowhere(_option: str, _words_after: Sequence[str]) -> str | None:
     return None
 
 
-def rewrite(words: Sequence[str], params: Iterable[Any], command: str) -> list[str]:
+def rewrite(words: Sequence[str], params: Iterable[object], command: str) -> list[str]:
     """Check and rewrite all words of `command`, whose Typer parameters are `params`."""
     known = list(params)
     reader = _Reader(words, known, command)
@@ -33,7 +35,7 @@ def rewrite(words: Sequence[str], params: Iterable[Any], command: str) -> list[s
 
 
 def rewrite_leading(
-    words: Sequence[str], params: Iterable[Any], command: str, elsewhere: Elsewhere = _nowhere
+    words: Sequence[str], params: Iterable[object], command: str, elsewhere: Elsewhere = _nowhere
 ) -> tuple[list[str], list[str]]:
     """Rewrite the options in front of the first plain word; return them and the words from there.
 
@@ -50,23 +52,18 @@ class _Reader:
     def __init__(
         self,
         words: Sequence[str],
-        params: Sequence[Any],
+        params: Sequence[object],
         command: str,
         elsewhere: Elsewhere = _nowhere,
     ) -> None:
         self.left = list(words)
         self.written: list[str] = []
         self._plain: list[str] = []
-        self._given: set[str] = set()
+        self._given: set[str | None] = set()
         self._command = command
         self._elsewhere = elsewhere
-        self._arguments = [p for p in params if p.param_type_name == "argument"]
-        self._options = {
-            spelling: param
-            for param in params
-            if param.param_type_name == "option"
-            for spelling in (*param.opts, *param.secondary_opts)
-        }
+        self._arguments = arguments_of(params)
+        self._options = by_spelling(params)
 
     def read(self, *, leading: bool = False) -> None:
         """Rewrite every word, or with `leading` only the options before the first plain word."""
@@ -91,7 +88,9 @@ class _Reader:
         needed = [p for p in self._arguments if p.required]
         if len(self._plain) < len(needed):
             missing = needed[len(self._plain)]
-            raise self._wrong(f"'{self._command}' needs {missing.metavar or missing.name.upper()}")
+            raise self._wrong(
+                f"'{self._command}' needs {missing.metavar or str(missing.name).upper()}"
+            )
         for option in self._options.values():
             if option.required and option.name not in self._given:
                 raise self._wrong(f"'{self._command}' needs '{option.opts[0]} {option.metavar}'")
@@ -126,7 +125,7 @@ class _Reader:
             return name, None
         return name, rest.removeprefix("=") if rest else None
 
-    def _switch(self, name: str, value: str | None, option: Any) -> None:
+    def _switch(self, name: str, value: str | None, option: TyperOption) -> None:
         if value is None or read_switch(name, value):
             self.written.append(name)
         elif option.secondary_opts:

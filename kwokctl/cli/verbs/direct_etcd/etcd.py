@@ -1,7 +1,7 @@
 """`etcd get`, `put` and `delete`: objects in etcd, past the API server; `kectl` is the same."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -186,7 +186,7 @@ def kectl(call: Invocation, words: list[str]) -> None:
     _register_words(below)
     from typer.main import get_command
 
-    tree: Any = get_command(below)
+    tree = get_command(below)
     with tree.make_context("kectl", common_last(words), obj=call) as ctx:
         tree.invoke(ctx)
 

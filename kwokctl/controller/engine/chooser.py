@@ -35,7 +35,7 @@ class StageChooser:
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
         """Return the Stages that match an object as it is now, and what the choice depends on."""
-        self._liken(state)
+        self.liken(state)
         view = self._view(stages, state)
         if view is not None:
             return view.basis
@@ -84,17 +84,17 @@ class StageChooser:
             state.plays_at_once = 0
         return delay if delay >= SHORTEST else max(delay, self._guard.wait_before(state, stage))
 
+    def liken(self, state: ObjectState) -> None:
+        """Find out whether an object is like others."""
+        if self._plans is not None and state.form is None and state.raw is not None:
+            words = state.name, state.uid, state.node
+            state.form = self._plans.form(state.raw, words, state.version)
+
     def _view(self, stages: Sequence[Stage], state: ObjectState) -> View | None:
         """Return what Stages see in an object like others; None if it must be looked at by itself."""
         if self._plans is None or state.form is None:
             return None
         return self._plans.view(state.form, stages)
-
-    def _liken(self, state: ObjectState) -> None:
-        """Find out whether an object is like others."""
-        if self._plans is not None and state.form is None and state.raw is not None:
-            words = state.name, state.uid, state.node
-            state.form = self._plans.form(state.raw, words, state.version)
 
     def _matcher_of(self, stages: Sequence[Stage]) -> Matcher:
         if self._matcher.stages is not stages:

@@ -3,8 +3,8 @@
 Pods live by the same rules as all others of their cluster unless an annotation says otherwise.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import UNKNOWN
@@ -13,12 +13,11 @@ from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
-from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.event_counts import EventCounts
 from kwokctl.controller.lifecycle.events import PodEvent
-from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
-from kwokctl.controller.lifecycle.pod import sync
-from kwokctl.controller.lifecycle.statuses import status_patch
+from kwokctl.controller.lifecycle.looks import PodLooks
+from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
+from kwokctl.controller.lifecycle.statuses import has_started, status_patch
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.stages.lives import KUBELET
@@ -37,6 +36,16 @@ _AT_ONCE = 8
 _CALM = 1.0
 """Seconds between the changes after those."""
 _COMPONENT = "kubelet"
+
+
+class _Change(NamedTuple):
+    """What has been written of a pod."""
+
+    outcome: PodOutcome
+    version: str
+    """The resourceVersion of the pod then."""
+    is_as_written: bool = True
+    """Whether the pod is exactly what the outcome was to make of it."""
 
 
 class PodEngine(StageEngine):
@@ -59,35 +68,31 @@ class PodEngine(StageEngine):
         plans = Plans(PODS) if context.plane.past_api else None
         super().__init__(PODS, stages, hooks, context, players=players, plans=plans)
         self._usual = usual
-        self._room = NodeRoom(nodes)
-        self._memories: dict[str, PodMemory] = {}
+        self._looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans)
         self._event_counts = EventCounts()
-        self._evictions: dict[str, Eviction] = {}
         self._found: dict[str, tuple[int, PodOutcome]] = {}
         """What has come out of the last look at a pod that is to be written at once, by its version."""
-        self._written: dict[str, tuple[int, PodOutcome]] = {}
+        self._written: dict[str, tuple[int, float]] = {}
         """When a pod that has just been written is due next, by its version."""
 
     def _remove(self, state: ObjectState) -> None:
-        self._memories.pop(state.uid, None)
-        self._evictions.pop(state.uid, None)
         self._found.pop(state.uid, None)
         self._event_counts.forget(state.uid)
-        self._room.release(state.node, state.uid)
+        self._looks.forget(state)
         super()._remove(state)
 
     def may_evict(self, pod: Json) -> bool:
         """Return whether a pod has begun to live here, and has not come to its end."""
         state = self.get(_key(pod))
         is_ours = state is not None and (state.life or self._usual) == KUBELET
-        return is_ours and _has_started(pod) and pod["status"].get("phase") not in FINAL
+        return is_ours and has_started(pod) and pod["status"].get("phase") not in FINAL
 
     def evict(self, pod: Json, message: str) -> None:
         """Let a pod come to its end."""
         state = self.get(_key(pod))
         if state is None or state.uid != pod["metadata"].get("uid") or state.parked:
             return
-        self._evictions.setdefault(state.uid, Eviction(at=self._context.wall(), message=message))
+        self._looks.evict(state, message)
         if not state.is_known:
             state.value = pod
         self.wake(state.key)
@@ -108,25 +113,26 @@ class PodEngine(StageEngine):
 
     def _stop_living(self, state: ObjectState) -> None:
         """Leave a pod to the Stages: its annotation is another one now."""
-        self._room.release(state.node, state.uid)
+        self._looks.release(state)
         self._found.pop(state.uid, None)
         self._context.delay_queue.forget(state)
         state.stage = None
 
     def _look_as_kubelet(self, state: ObjectState) -> None:
-        self._count_in(state)
+        self._chooser.liken(state)
+        self._looks.count_in(state)
         try:
-            outcome = self._outcome(state)
+            outcome = self._looks.outcome(state)
         except ExpressionError as e:
             self._errors.log_unmatched(_LIFE, state.key, e)
             self._stop(state)
             return
-        if self._await(state, outcome) == 0:
+        if self._await(state, outcome.due, is_now=outcome.is_change) == 0:
             self._found[state.uid] = state.version, outcome
 
-    def _await(self, state: ObjectState, outcome: PodOutcome) -> float:
+    def _await(self, state: ObjectState, due: float, *, is_now: bool = False) -> float:
         """Wait until something is due; return how long that is."""
-        delay = self._delay(state, outcome)
+        delay = self._delay(state, due, is_now=is_now)
         if delay == NEVER:
             self._stop(state)
             return delay
@@ -136,9 +142,8 @@ class PodEngine(StageEngine):
         self._soon(state, delay)
         return delay
 
-    def _delay(self, state: ObjectState, outcome: PodOutcome) -> float:
-        wait = outcome.due - self._context.wall()
-        is_now = outcome.deletes or outcome.status is not None or bool(outcome.events)
+    def _delay(self, state: ObjectState, due: float, *, is_now: bool) -> float:
+        wait = due - self._context.wall()
         if not is_now and wait > 0:
             return wait
         if self._context.delay_queue.now() - state.due > _CALM:
@@ -153,49 +158,69 @@ class PodEngine(StageEngine):
             return
         version, outcome = self._found.pop(state.uid, (UNKNOWN, None))
         if outcome is None or version != state.version:
-            outcome = self._outcome(state)
+            outcome = self._looks.outcome(state)
         target = ObjectKey(PODS, state.namespace or None, state.name)
-        value = state.opened()
-        is_as_written = True
-        if outcome.status is not None:
-            patch = status_patch(value, outcome.status)
-            answer = await self._context.plane.patch(target, patch, current=value)
-            is_as_written = _is_result(answer, patch)
-            self._context.metrics.count("kwok_controller_writes_total", verb="patch")
-            if answer is not None:
-                value = answer
-                state.take(answer)
-        self._remember(state, outcome)
-        await self._report(outcome, state, value)
+        value = state.opened() if outcome.deletes else None
+        change = await self._store(state, target, outcome)
+        if change is None:
+            change = await self._patch(state, target, outcome)
+        outcome = change.outcome
+        self._looks.remember(state, outcome)
+        if outcome.events:
+            await self._report(change, state)
         if outcome.deletes:
             await self._context.plane.delete(target, grace_seconds=0, uid=state.uid, current=value)
             state.rest()
-        elif is_as_written:
-            self._written[state.uid] = state.version, PodOutcome(due=outcome.due)
+        elif change.is_as_written:
+            self._written[state.uid] = state.version, outcome.due
 
-    def _remember(self, state: ObjectState, outcome: PodOutcome) -> None:
-        memory = outcome.memory
-        if memory is not None and (memory.levels or outcome.due < NEVER):
-            self._memories[state.uid] = memory
-        else:
-            self._memories.pop(state.uid, None)
+    async def _store(
+        self, state: ObjectState, target: ObjectKey, outcome: PodOutcome
+    ) -> _Change | None:
+        """Write a pod as a plan has made it; None, with nothing done, if it must be looked at by itself."""
+        if outcome.form is None:
+            return None
+        stored = outcome.form.stored()
+        revision = await self._context.plane.store_whole(target, stored, state.version)
+        if revision is None:
+            return None
+        self._context.metrics.count("kwok_controller_writes_total", verb="patch")
+        state.follow(outcome.form, revision)
+        return _Change(outcome, str(revision))
+
+    async def _patch(self, state: ObjectState, target: ObjectKey, outcome: PodOutcome) -> _Change:
+        """Write the status of a pod, if it is another one."""
+        if outcome.form is not None:
+            outcome = self._looks.by_itself(state)
+        elif outcome.status is None and state.form is not None:
+            return _Change(outcome, str(state.version))
+        value = state.opened()
+        if outcome.status is None:
+            return _Change(outcome, value["metadata"]["resourceVersion"])
+        patch = status_patch(value, outcome.status)
+        answer = await self._context.plane.patch(target, patch, current=value)
+        self._context.metrics.count("kwok_controller_writes_total", verb="patch")
+        if answer is not None:
+            value = answer
+            state.take(answer)
+        return _Change(outcome, value["metadata"]["resourceVersion"], _is_result(answer, patch))
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
         """Wait for what is due next; look again if the pod is not what was written.
 
         The end of one change is the time from which the next one counts.
         """
-        written, outcome = self._written.pop(state.uid, (UNKNOWN, None))
+        written, due = self._written.pop(state.uid, (UNKNOWN, NEVER))
         if stage is not _LIFE:
             super()._after(state, stage, version)
         elif self._is_ours(state):
             state.due = self._context.delay_queue.now()
             state.stage, state.setbacks = None, None
-            if outcome is None or state.news or written != state.version:
+            if state.news or written != state.version:
                 self._look(state)
                 return
-            self._count_in(state)
-            self._await(state, outcome)
+            self._looks.count_in(state)
+            self._await(state, due)
 
     def _try_next(self, state: ObjectState) -> None:
         """Try the same again: there are no other Stages."""
@@ -204,49 +229,23 @@ class PodEngine(StageEngine):
             return
         self._wait(state, ErrorKind.LASTING if state.setbacks is None else state.setbacks.outcome)
 
-    def _outcome(self, state: ObjectState) -> PodOutcome:
-        memory = self._memories.get(state.uid)
-        return sync(state.opened(), memory, self._context.wall(), self._place(state))
-
-    def _place(self, state: ObjectState) -> NodeOffer:
-        functions: Mapping[str, Any] = self._hooks.functions(state)
-        value = state.opened()
-        is_host = bool(value["spec"].get("hostNetwork"))
-        pod = (state.node, is_host, state.uid, state.name, state.namespace)
-        is_new = not _has_started(value)
-        return NodeOffer(
-            host_ips=functions["NodeIPsWith"](state.node),
-            pod_ips=_own_ips(value, is_host=is_host) or functions["PodIPsWith"](*pod),
-            refusal=self._room.refusal(state.node, state.uid, value) if is_new else None,
-            eviction=self._evictions.get(state.uid),
-        )
-
-    def _count_in(self, state: ObjectState) -> None:
-        """Keep what its node has left for others."""
-        value = state.opened()
-        if not _has_started(value):
-            return
-        if value["status"].get("phase") in FINAL:
-            self._room.release(state.node, state.uid)
-        else:
-            self._room.note(state.node, state.uid, value)
-
-    async def _report(self, outcome: PodOutcome, state: ObjectState, value: Json) -> None:
+    async def _report(self, change: _Change, state: ObjectState) -> None:
         """Write Events, those that are alike as one."""
-        for event in outcome.events:
+        for event in change.outcome.events:
             now = self._context.wall()
             if counted := self._event_counts.count(state.uid, event, now):
-                await self._context.plane.record(self._event(event, state, value, now, *counted))
+                about = self._event(event, state, change.version, now, *counted)
+                await self._context.plane.record(about)
 
     def _event(
-        self, event: PodEvent, state: ObjectState, value: Json, at: float, first: float, count: int
+        self, event: PodEvent, state: ObjectState, version: str, at: float, first: float, count: int
     ) -> ObjectEvent:
         return ObjectEvent(
             resource=PODS,
             about_namespace=state.namespace,
             about=state.name,
             uid=state.uid,
-            version=value["metadata"]["resourceVersion"],
+            version=version,
             field=event.field,
             type=event.type,
             reason=event.reason,
@@ -266,14 +265,3 @@ def _is_result(answer: Json, patch: Patch) -> bool:
     """Return whether a pod is exactly what a patch was to make of it, and not what a server says."""
     result = patch.result or {}
     return answer is not None and answer.get("status") is result.get("status")
-
-
-def _own_ips(value: Json, *, is_host: bool) -> Sequence[str]:
-    """Return the addresses that a pod has, and keeps; none for one with those of its node."""
-    if is_host:
-        return ()
-    return [each["ip"] for each in (value.get("status") or {}).get("podIPs") or ()]
-
-
-def _has_started(value: Json) -> bool:
-    return "startTime" in (value.get("status") or {})

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.plans.shape import ObjectForm
 from kwokctl.json_value import Json
 
 FINAL = frozenset(("Succeeded", "Failed"))
@@ -36,12 +37,13 @@ class PodMemory(NamedTuple):
     """When each ephemeral container was first seen that has not been started yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodOutcome:
+class PodOutcome(NamedTuple):
     """What becomes of a pod at a time."""
 
     status: Json = None
     """Its new status; None if it stays as it is."""
+    form: ObjectForm | None = None
+    """The whole pod with the new status, where a plan has made it: instead of that."""
     due: float = NEVER
     """When it has to be looked at again, as a POSIX time stamp."""
     events: tuple[PodEvent, ...] = ()
@@ -49,3 +51,8 @@ class PodOutcome:
     """Whether it is over, and has to be deleted from the API."""
     memory: PodMemory | None = None
     """To be passed in the next time."""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether there is something to be written."""
+        return bool(self.events) or self.deletes or self.status is not None or self.form is not None

@@ -1,5 +1,7 @@
 """The addresses in the status of a pod, and how a status is written."""
 
+from collections.abc import Sequence
+
 from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.dataplane.port import Patch
 from kwokctl.json_value import Json
@@ -16,6 +18,18 @@ def addresses_of(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:
         found["podIP"] = place.pod_ips[0]
         found["podIPs"] = [{"ip": ip} for ip in place.pod_ips]
     return found
+
+
+def own_ips(pod: Json, *, is_host: bool) -> Sequence[str]:
+    """Return the addresses that a pod has, and keeps; none for one with those of its node."""
+    if is_host:
+        return ()
+    return [each["ip"] for each in (pod.get("status") or {}).get("podIPs") or ()]
+
+
+def has_started(pod: Json) -> bool:
+    """Return whether a kubelet has begun with a pod."""
+    return "startTime" in (pod.get("status") or {})
 
 
 def status_patch(pod: Json, status: Json) -> Patch:

@@ -50,7 +50,7 @@ class Plans:
         if outline is None:
             return None
         reading = self._readings.get(
-            outline.text, lambda: reading_of(self._resource, outline, self._known)
+            outline.text, lambda: reading_of(self._resource, outline, self.known)
         )
         if reading is None:
             return None
@@ -75,7 +75,7 @@ class Plans:
         """
 
         def made() -> StagePlan | None:
-            return plan_of(self._resource, stage.steps[step:], form, functions, self._known)
+            return plan_of(self._resource, stage.steps[step:], form, functions, self.known)
 
         for variant in range(_VARIANTS):
             plan = self._plans.get((form.shape, stage, step, variant), made)
@@ -87,7 +87,8 @@ class Plans:
                 continue
         return None
 
-    def _known(self, shape: Shape) -> Shape:
+    def known(self, shape: Shape) -> Shape:
+        """Return the shape that is known already for an equal one, else this one."""
         key = shape.text, shape.contents
         found = self._shapes.setdefault(key, shape)
         self._shapes.move_to_end(key)

@@ -40,6 +40,7 @@ class Source:
             "addresses": _addresses,
             "checked": _checked,
             "counted": _counted,
+            "MisfitError": MisfitError,
         }
         self._lines: list[str] = []
         self._code = {f"hole {number}": f"h{number}" for number in range(len(sample))}
@@ -81,17 +82,30 @@ class Source:
 
     def compute(self, holes: Sequence[Hole]) -> Compute:
         """Return the function for the texts of these holes, in this order."""
+        compute: Compute = self._function("holes, functions", self._texts_of(holes))
+        return compute
+
+    def _texts_of(self, holes: Sequence[Hole]) -> str:
+        """Return the code for the texts of these holes, with the lines that it needs."""
         codes = {hole.number: f"v{n}" for n, hole in enumerate(self._made.values())}
-        lines = [f"{codes[hole.number]} = {code}" for code, hole in self._made.items()]
+        self._lines += [f"{codes[hole.number]} = {code}" for code, hole in self._made.items()]
+        others = [
+            codes[hole.number]
+            for hole in self._made.values()
+            if hole.content is not HoleContent.TIME  # which is made here
+        ]
+        if others:
+            self._lines.append(f"checked({', '.join(others)})")
+        texts = [codes.get(hole.number, f"h{hole.number}") for hole in holes]
+        return f"({''.join(f'{text}, ' for text in texts)})"
+
+    def _function(self, parameters: str, result: str) -> Callable[..., Any]:
         given = [f"h{number}" for number in range(len(self._sample))]
         head = [f"{', '.join(given)}, = holes"] if given else []
-        check = [f"checked({', '.join(codes.values())})"] if codes else []
-        texts = [codes.get(hole.number, f"h{hole.number}") for hole in holes]
-        result = [f"return ({''.join(f'{text}, ' for text in texts)})"]
-        body = [*head, *self._lines, *lines, *check, *result]
-        exec("def run(holes, functions):\n " + "\n ".join(body), self._names)  # noqa: S102 - written here, texts by repr
-        compute: Compute = self._names["run"]
-        return compute
+        body = [*head, *self._lines, f"return {result}"]
+        exec(f"def run({parameters}):\n " + "\n ".join(body), self._names)  # noqa: S102 - written here, texts by repr
+        run: Callable[..., Any] = self._names["run"]
+        return run
 
     def _calling(self, name: str) -> Callable[..., Any]:
         def call(*arguments: object) -> Json:
@@ -108,20 +122,24 @@ class Source:
         variable = f"c{len(self._results)}"
         self._lines.append(f"{variable} = {code}")
         if name == "Now":
-            return self._text(variable, HoleContent.TIME)
+            return self._text(variable, HoleContent.TIME, result)
         if isinstance(result, str):
             self._lines.append(f"addresses({variable})")
-            return self._text(variable, HoleContent.ADDRESS)
+            return self._text(variable, HoleContent.ADDRESS, result)
         if not isinstance(result, list | tuple):
             refuse()
         codes = [f"{variable}[{number}]" for number in range(len(result))]
         self._lines += [f"counted({variable}, {len(result)})", f"addresses({', '.join(codes)})"]
-        return [self._text(code, HoleContent.ADDRESS) for code in codes]
+        return [
+            self._text(code, HoleContent.ADDRESS, text)
+            for code, text in zip(codes, result, strict=True)
+        ]
 
     def _texts(self) -> dict[str, str]:
         return {f"h{number}": text for number, text in enumerate(self._sample)}
 
-    def _text(self, code: str, content: HoleContent) -> TextSymbol:
+    def _text(self, code: str, content: HoleContent, sample: str) -> TextSymbol:
+        """Return the symbol of a text that the code has; `sample` is the one of the first object."""
         self._code[code] = code
         self._contents[code] = content
         return TextSymbol(code)

@@ -56,6 +56,10 @@ class Symbol:
         """Defer the addition."""
         return Symbol(_added, other, self)
 
+    def deferred(self, function: Callable[..., object], *arguments: object) -> "Symbol":
+        """Return what a function returns for some arguments, of which this is one."""
+        return Symbol(function, *arguments)
+
 
 class TextSymbol(Symbol):
     """A symbol for a text that is not empty, which is therefore true."""
@@ -71,11 +75,14 @@ def _added(first: Any, second: Any) -> object:
     return first + second
 
 
-def deferring(function: Callable[..., object]) -> Callable[..., object]:
+def deferring(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function, deferred wherever it is called with a symbol: it must be pure."""
 
-    def call(*arguments: object) -> object:
-        return Symbol(function, *arguments) if _has_symbol(arguments) else function(*arguments)
+    def call(*arguments: object) -> Any:
+        for each in arguments:
+            if isinstance(each, Symbol):
+                return each.deferred(function, *arguments)
+        return function(*arguments)
 
     return call
 

@@ -32,6 +32,7 @@ from kwokctl.controller.lifecycle.containers.states import (
 )
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.stages.identifiers import container_id, image_id
+from kwokctl.expr.gotemplate.symbols import deferring
 from kwokctl.json_value import Json
 
 NEVER = math.inf
@@ -39,6 +40,7 @@ _BLUR = 1e-6
 """Seconds by which a due time may be missed: what is added to a time stamp is rounded."""
 _PRESENT = ContainerProgram()
 """Whose image is there."""
+_container_id = deferring(container_id)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -269,15 +271,15 @@ class PodContainer(ReportedContainer):
         self._start(at)
 
     def _back_off(self, end: Mapping[str, Any], wait: float) -> None:
-        about = f"container={self.name} pod={self.pod_name}"
-        message = f"back-off {restarts.written(wait)} restarting failed {about}"
+        words = f"back-off {restarts.written(wait)} restarting failed container={self.name} pod="
+        message = self.about_pod(words)
         self.status["lastState"] = {"terminated": dict(end)}
         self.status["state"] = back_off_state(message)
 
     def _start(self, at: float) -> None:
         uid, count = self.pod["uid"], self.status["restartCount"]
         run = self.name if count == 0 else f"{self.name}#{count}"
-        self.status["containerID"] = container_id(uid, run)
+        self.status["containerID"] = _container_id(uid, run)
         self.status["imageID"] = image_id(self.spec.get("image", ""))
         self.status["state"] = {"running": {"startedAt": write_moment(at)}}
         self.report_start()

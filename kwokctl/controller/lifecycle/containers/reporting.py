@@ -6,6 +6,12 @@ from typing import Any
 
 from kwokctl.controller.lifecycle.containers.parts import REGULAR, Part
 from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.expr.gotemplate.symbols import deferring
+
+
+@deferring
+def _about_pod(words: str, name: str, namespace: str, uid: str) -> str:
+    return f"{words}{name}_{namespace}({uid})"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -20,10 +26,10 @@ class ReportedContainer:
     """Up to when its Events have been written, as a POSIX time stamp."""
     events: list[PodEvent] = field(default_factory=list)
 
-    @property
-    def pod_name(self) -> str:
-        """The name of its pod as messages have it."""
-        return f"{self.pod['name']}_{self.pod['namespace']}({self.pod['uid']})"
+    def about_pod(self, words: str) -> str:
+        """Return a message that ends with the name of its pod, as a kubelet writes that."""
+        pod = self.pod
+        return _about_pod(words, pod["name"], pod["namespace"], pod["uid"])
 
     def report(self, reason: str, message: str, type_: str = "Normal") -> None:
         """Report that something happens to it."""
@@ -47,6 +53,5 @@ class ReportedContainer:
     def report_back_off(self, now: float, at: float) -> None:
         """Report once, when its time has come, that it is not started again yet."""
         if self.reported < at <= now:
-            name = self.spec["name"]
-            text = f"Back-off restarting failed container {name} in pod {self.pod_name}"
-            self.report("BackOff", text, "Warning")
+            words = f"Back-off restarting failed container {self.spec['name']} in pod "
+            self.report("BackOff", self.about_pod(words), "Warning")

@@ -1,0 +1,138 @@
+"""Traces the function of a pod's life on one pod, and makes of it a plan for all that are alike."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import orjson
+
+from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.moments import written_moment
+from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
+from kwokctl.controller.lifecycle.pod import sync
+from kwokctl.controller.lifecycle.statuses import own_ips, status_patch
+from kwokctl.controller.plans.holes import HoleContent, mapped
+from kwokctl.controller.plans.shape import ObjectForm, Shape
+from kwokctl.controller.plans.source import Functions
+from kwokctl.controller.plans.tracing import TracedCompute, TracedSource
+from kwokctl.dataplane.shapes import check_status
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.gotemplate.symbols import Symbol, refuse
+from kwokctl.json_value import Json
+from kwokctl.kube.resource import PODS
+
+_FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
+_NOTHING: Mapping[str, int] = {}
+
+
+class Moment(NamedTuple):
+    """What the function gets beside the pod, where nothing is special about it."""
+
+    now: float
+    memory: PodMemory | None
+    functions: Functions
+    """Those that return addresses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifePlan:
+    """What becomes of all pods of a shape for which the same is decided."""
+
+    compute: TracedCompute
+    shape: Shape | None
+    """The one that pods have afterwards; None if they stay as they are."""
+    events: tuple[PodEvent, ...]
+    spoken: tuple[int, ...]
+    """Those Events whose message is another one for each pod."""
+    deletes: bool
+    levels: Mapping[str, int] | None
+    """Those of the memory; None if there is none."""
+
+    def outcome(self, form: ObjectForm, moment: Moment) -> PodOutcome:
+        """Return what becomes of a pod; MisfitError, or another error, if it must be looked at by itself."""
+        now, memory, functions = moment
+        texts, (due, *messages) = self.compute(
+            form.holes, functions, now, now if memory is None else memory.at
+        )
+        return PodOutcome(
+            form=None if self.shape is None else ObjectForm(self.shape, texts),
+            due=due,
+            events=self._events(messages) if messages else self.events,
+            deletes=self.deletes,
+            memory=None if self.levels is None else PodMemory(now, self.levels),
+        )
+
+    def _events(self, messages: list[str]) -> tuple[PodEvent, ...]:
+        events = list(self.events)
+        for at, message in zip(self.spoken, messages, strict=True):
+            events[at] = replace(events[at], message=message)
+        return tuple(events)
+
+
+def life_plan(
+    form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape]
+) -> LifePlan | None:
+    """Return the plan for pods like one of them; None if what becomes of it cannot be traced.
+
+    `known` returns the shape that is known already for an equal one.
+    """
+    try:
+        return _traced(form, moment, known)
+    except (ExpressionError, TypeError, ValueError, AttributeError, KeyError):
+        return None
+
+
+def _traced(form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape]) -> LifePlan:
+    shape, memory = form.shape, moment.memory
+    numbers = {"now": moment.now, "at": moment.now if memory is None else memory.at}
+    source = TracedSource(
+        shape.holes, form.holes, moment.functions, numbers, times=(written_moment,)
+    )
+    pod, now = source.opened(shape.value), source.number("now")
+    if memory is not None:
+        memory = memory._replace(at=source.number("at"))
+    outcome = sync(pod, memory, now, _place(pod, source.functions(_FUNCTIONS)))
+    after = None if outcome.status is None else _after(pod, outcome.status, source)
+    own = [at for at, each in enumerate(outcome.events) if isinstance(each.message, Symbol)]
+    compute = source.traced_compute(
+        () if after is None else after.sources,
+        (outcome.due, *(outcome.events[at].message for at in own)),
+    )
+    return LifePlan(
+        compute=compute,
+        shape=None if after is None else known(after),
+        events=outcome.events,
+        spoken=tuple(own),
+        deletes=outcome.deletes,
+        levels=None if outcome.memory is None else _levels(outcome.memory, now),
+    )
+
+
+def _place(pod: Json, functions: Mapping[str, Callable[..., Any]]) -> NodeOffer:
+    meta, spec = pod["metadata"], pod["spec"]
+    is_host = bool(spec.get("hostNetwork"))
+    words = (spec["nodeName"], is_host, meta["uid"], meta["name"], meta["namespace"])
+    return NodeOffer(
+        host_ips=functions["NodeIPsWith"](spec["nodeName"]),
+        pod_ips=own_ips(pod, is_host=is_host) or functions["PodIPsWith"](*words),
+    )
+
+
+def _levels(memory: PodMemory, now: Symbol) -> Mapping[str, int]:
+    if memory.arrived or memory.at is not now:
+        refuse()
+    return dict(memory.levels) or _NOTHING
+
+
+def _after(pod: Json, status: Json, source: TracedSource) -> Shape:
+    """Return the shape of pods with another status; NotSymbolicError if it might not be decoded."""
+    patch = status_patch(pod, status)
+    changed = mapped(mapped(patch.document["status"], source.hole), _anything)
+    if check_status(PODS, orjson.dumps(changed)) is not None:
+        refuse()
+    return Shape(PODS, mapped(patch.result, source.hole_of_traced))
+
+
+def _anything(symbol: Symbol) -> str:
+    content = getattr(symbol, "content", None)
+    return content.example if isinstance(content, HoleContent) else refuse()

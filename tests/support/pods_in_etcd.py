@@ -40,7 +40,7 @@ _LONGEST = 200.0
 """Seconds on the clock that jumps."""
 _NODES = 3
 
-_FIRST = ObjectEvent(
+FIRST = ObjectEvent(
     resource=PODS, about_namespace="default", about="first", uid="u", version="7", type="Normal",
     reason="First", message="", component="test", at=_START,
 )  # fmt: skip
@@ -56,23 +56,37 @@ class Delays(DelayQueue):
     def __init__(self) -> None:
         super().__init__()
         self.waits: list[tuple[str, float]] = []
+        self.due: dict[str, list[float]] = {}
+        """For each object until when it has waited, one time after the other."""
 
     def put(self, waiter: Waiter, delay: float) -> None:
         super().put(waiter, delay)
         if isinstance(waiter, ObjectState) and waiter.stage is not None and not waiter.tries:
             self.waits.append((waiter.stage.name, delay))
+            self.due.setdefault(waiter.key, []).append(waiter.due)
 
 
 class Story:
     """Pods of an etcd, and the controller that plays them."""
 
     def __init__(
-        self, stages: Sequence[Stage], path: Path, random: Random, *, is_planned: bool
+        self,
+        stages: Sequence[Stage],
+        path: Path,
+        random: Random,
+        *,
+        is_planned: bool,
+        has_kubelet_pods: bool = False,
     ) -> None:
         self.etcd = Etcd()
         self.delays = Delays()
         self.plane = RecordingPlane(self._plane(path))
         self.plane.past_api &= is_planned
+        self.settings = _settings(stages, has_kubelet_pods=has_kubelet_pods)
+        self.controller = self.new_controller(random)
+
+    def new_controller(self, random: Random) -> Controller:
+        """Return a controller that knows the nodes, and no pods yet."""
         context = ControllerContext(
             plane=self.plane,
             reader=ApiObjectReader(Client(Namespaces())),
@@ -80,12 +94,12 @@ class Story:
             wall=self.wall,
             delay_queue=self.delays,
         )
-        self.settings = _settings(stages)
-        self.controller = Controller(self.settings, "test", context)
-        self.controller.pods_listed.set()
+        controller = Controller(self.settings, "test", context)
+        controller.pods_listed.set()
         for number in range(_NODES):
             raw = orjson.dumps(_node(number))
-            self.controller.nodes.note(msgspec.json.decode(raw, type=DecodedNode), raw)
+            controller.nodes.note(msgspec.json.decode(raw, type=DecodedNode), raw)
+        return controller
 
     def wall(self) -> float:
         """Return the time of day."""
@@ -110,13 +124,16 @@ class Story:
         """Yield the Events about pods."""
         for events in self.etcd.events().values():
             yield from (
-                event for event in events if event["involvedObject"]["name"] != _FIRST.about
+                event for event in events if event["involvedObject"]["name"] != FIRST.about
             )
 
     def put(self, pod: Json) -> None:
         """Write a pod as another client does, and see it."""
         key = KEYS.key(PODS, "default", pod["metadata"]["name"])
-        revision = self.etcd.put(key, value_of(pod, "v1", "Pod"))
+        self.show(pod, self.etcd.put(key, value_of(pod, "v1", "Pod")))
+
+    def show(self, pod: Json, revision: int) -> None:
+        """See a pod as it is in a revision."""
         raw = orjson.dumps(with_version(pod, revision))
         self.controller.pods.note(msgspec.json.decode(raw, type=DecodedPod), raw)
 
@@ -151,7 +168,7 @@ def played(
     async def whole() -> Story:
         random = Random(seed)
         story = Story(stages, path, random, is_planned=is_planned)
-        await story.plane.record(_FIRST)
+        await story.plane.record(FIRST)
         async with asyncio.TaskGroup() as tasks:
             task = tasks.create_task(story.controller.run())
             for pod in story.as_scale_writes(pods, random) if path == "scale" else pods:
@@ -166,7 +183,7 @@ def played(
     return run(whole())
 
 
-def _settings(stages: Sequence[Stage]) -> Settings:
+def _settings(stages: Sequence[Stage], *, has_kubelet_pods: bool) -> Settings:
     return Settings(
         kubeconfig=None,
         master="",
@@ -178,6 +195,7 @@ def _settings(stages: Sequence[Stage]) -> Settings:
         lease_seconds=0,
         holder_identity="",
         verbosity=0,
+        has_kubelet_pods=has_kubelet_pods,
     )
 
 

@@ -158,6 +158,7 @@ class PodEngine(StageEngine):
             return
         version, outcome = self._found.pop(state.uid, (UNKNOWN, None))
         if outcome is None or version != state.version:
+            self._chooser.liken(state)
             outcome = self._looks.outcome(state)
         target = ObjectKey(PODS, state.namespace or None, state.name)
         value = state.opened() if outcome.deletes else None
@@ -210,13 +211,13 @@ class PodEngine(StageEngine):
 
         The end of one change is the time from which the next one counts.
         """
-        written, due = self._written.pop(state.uid, (UNKNOWN, NEVER))
+        written, due = self._written.pop(state.uid, (UNKNOWN, None))
         if stage is not _LIFE:
             super()._after(state, stage, version)
         elif self._is_ours(state):
             state.due = self._context.delay_queue.now()
             state.stage, state.setbacks = None, None
-            if state.news or written != state.version:
+            if due is None or state.news or written != state.version:
                 self._look(state)
                 return
             self._looks.count_in(state)

@@ -55,6 +55,7 @@ class _Holes:
         self._numbers = count(len(outline.holes))
         self._first_time = len(outline.holes) - outline.text.count(TIME)
         self._times = count(self._first_time)
+        self._addresses = outline.addresses
         text = MARKS.sub(self._named, outline.text)
         self.value = self._with_symbols(orjson.loads(text))
         if self._symbols:
@@ -69,9 +70,13 @@ class _Holes:
             self._symbols[name] = VERSION_SYMBOL
         else:
             number = mark - 1 if mark else next(self._times)
-            content = HoleContent.TIME if number >= self._first_time else HoleContent.TEXT
-            self._symbols[name] = Hole(number, content)
+            self._symbols[name] = Hole(number, self._content(number))
         return f'"{name}"'.encode()
+
+    def _content(self, number: int) -> HoleContent:
+        if number in self._addresses:
+            return HoleContent.ADDRESS
+        return HoleContent.TIME if number >= self._first_time else HoleContent.TEXT
 
     def _with_symbols(self, value: Json) -> Json:
         if isinstance(value, dict):

@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import orjson
 
-from kwokctl.controller.plans.holes import TOKENS, Hole, mapped, token
+from kwokctl.controller.plans.holes import TOKENS, Hole, HoleContent, mapped, token
 from kwokctl.dataplane.store import value_of
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
@@ -50,11 +50,14 @@ class Shape:
             return symbol
         if not isinstance(symbol, Hole):
             refuse()
-        if symbol.number not in self._numbers:
-            hole = self._numbers[symbol.number] = Hole(len(self.holes), symbol.content)
-            self.sources.append(symbol)
-            self.holes.append(hole)
-        return self._numbers[symbol.number]
+        known = self._numbers.get(symbol.number)
+        # That two times are one is a chance: an object that is seen again would have another shape.
+        if known is not None and symbol.content is not HoleContent.TIME:
+            return known
+        hole = self._numbers[symbol.number] = Hole(len(self.holes), symbol.content)
+        self.sources.append(symbol)
+        self.holes.append(hole)
+        return hole
 
     def _token(self, symbol: Symbol) -> str:
         return token(symbol.number if isinstance(symbol, Hole) else len(self.sources))

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from kwokctl.controller.lifecycle.engine import PodEngine
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
@@ -46,16 +47,23 @@ class LivingPods(Story):
 
     def observed(self) -> Mapping[str, object]:
         """Return all that was written, when pods were due, and what is remembered of them."""
-        looks = self.controller.pods._looks
+        looks = self.engine._looks
         return {
             "written": self.etcd.all_written(),
             "due": self.delays.due,
             "memories": looks._memories,
             "counts": {
                 uid: (each.left, each.at, each.seen)
-                for uid, each in self.controller.pods._event_counts._pods.items()
+                for uid, each in self.engine._event_counts._pods.items()
             },
         }
+
+    @property
+    def engine(self) -> PodEngine:
+        """What lets the pods live."""
+        pods = self.controller.pods
+        assert isinstance(pods, PodEngine)
+        return pods
 
     def take_over(self) -> None:
         """Let another controller go on, which sees all pods as they are stored."""
@@ -131,11 +139,13 @@ def deleted(grace: int) -> Callable[[LivingPods, Json], None]:
 def evicted(story: LivingPods, pod: Json) -> None:
     """Evict a pod."""
     seen = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "1"}}
-    if story.controller.pods.may_evict(seen):
-        story.controller.pods.evict(seen, "The node was low on resource: memory. ")
+    if story.engine.may_evict(seen):
+        story.engine.evict(seen, "The node was low on resource: memory. ")
 
 
-def patched(patch: Mapping[str, Any], *, of_spec: bool = False) -> Callable[[LivingPods, Json], None]:
+def patched(
+    patch: Mapping[str, Any], *, of_spec: bool = False
+) -> Callable[[LivingPods, Json], None]:
     """Return what patches a pod."""
 
     def do(story: LivingPods, pod: Json) -> None:
@@ -147,7 +157,9 @@ def patched(patch: Mapping[str, Any], *, of_spec: bool = False) -> Callable[[Liv
     return do
 
 
-def recorded_pods(name: str, count: int, random: Random) -> tuple[list[tuple[float, Json]], list[Deed], float]:
+def recorded_pods(
+    name: str, count: int, random: Random
+) -> tuple[list[tuple[float, Json]], list[Deed], float]:
     """Return copies of a recorded case that begin at several moments, what is done to them, and for how long."""
     [case] = [each for each in cases() if each.name == name]
     pods, deeds = [], []
@@ -181,7 +193,9 @@ def random_pods(random: Random, count: int) -> tuple[list[tuple[float, Json]], l
         name = body["metadata"]["name"]
         if random.random() < 0.3:
             grace = random.choice((0, 1, 5, 30))
-            deeds.append(Deed(at=at + random.choice((0.2, 4.0, 9.5, 21.0)), pod=name, do=deleted(grace)))
+            deeds.append(
+                Deed(at=at + random.choice((0.2, 4.0, 9.5, 21.0)), pod=name, do=deleted(grace))
+            )
         elif random.random() < 0.1:
             deeds.append(Deed(at=at + 6.0, pod=name, do=evicted))
     return pods, deeds
@@ -189,7 +203,7 @@ def random_pods(random: Random, count: int) -> tuple[list[tuple[float, Json]], l
 
 def _template(random: Random) -> Json:
     body: Json = {"apiVersion": "v1", "kind": "Pod"}
-    annotations = {}
+    annotations: dict[str, str] = {}
     spec: Json = {"restartPolicy": random.choice(("Always", "Always", "OnFailure", "Never"))}
     for part, most in (("initContainers", 2), ("containers", 3)):
         number = random.randint(part == "containers", most)
@@ -234,6 +248,10 @@ def _bound(body: Json, number: int, random: Random) -> Json:
         "creationTimestamp": f"2026-01-01T11:59:{random.randrange(60):02d}Z",
     }
     body["spec"]["nodeName"] = f"node-{random.choice((0, 0, 0, 1, 2))}"
-    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T11:59:59Z"}
+    scheduled = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastTransitionTime": "2026-01-01T11:59:59Z",
+    }
     body["status"] = {"phase": "Pending", "conditions": [scheduled], "qosClass": "BestEffort"}
     return body

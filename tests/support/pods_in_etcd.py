@@ -123,9 +123,7 @@ class Story:
     def events(self) -> Iterator[Json]:
         """Yield the Events about pods."""
         for events in self.etcd.events().values():
-            yield from (
-                event for event in events if event["involvedObject"]["name"] != FIRST.about
-            )
+            yield from (event for event in events if event["involvedObject"]["name"] != FIRST.about)
 
     def put(self, pod: Json) -> None:
         """Write a pod as another client does, and see it."""

@@ -69,9 +69,7 @@ class LifePlan:
         return tuple(events)
 
 
-def life_plan(
-    form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape]
-) -> LifePlan | None:
+def life_plan(form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape]) -> LifePlan | None:
     """Return the plan for pods like one of them; None if what becomes of it cannot be traced.
 
     `known` returns the shape that is known already for an equal one.
@@ -93,7 +91,7 @@ def _traced(form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape]) -
         memory = memory._replace(at=source.number("at"))
     outcome = sync(pod, memory, now, _place(pod, source.functions(_FUNCTIONS)))
     after = None if outcome.status is None else _after(pod, outcome.status, source)
-    own = [at for at, each in enumerate(outcome.events) if isinstance(each.message, Symbol)]
+    own = [at for at, each in enumerate(outcome.events) if _is_symbol(each.message)]
     compute = source.traced_compute(
         () if after is None else after.sources,
         (outcome.due, *(outcome.events[at].message for at in own)),
@@ -118,7 +116,11 @@ def _place(pod: Json, functions: Mapping[str, Callable[..., Any]]) -> NodeOffer:
     )
 
 
-def _levels(memory: PodMemory, now: Symbol) -> Mapping[str, int]:
+def _is_symbol(value: object) -> bool:
+    return isinstance(value, Symbol)
+
+
+def _levels(memory: PodMemory, now: object) -> Mapping[str, int]:
     if memory.arrived or memory.at is not now:
         refuse()
     return dict(memory.levels) or _NOTHING

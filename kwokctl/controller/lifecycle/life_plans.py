@@ -1,11 +1,11 @@
 """The plans for the function of a pod's life; there is a bound for them."""
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from kwokctl.controller.lifecycle.admission.requests import requests_of
+from kwokctl.controller.lifecycle.admission.requests import Amounts, requests_of
 from kwokctl.controller.lifecycle.life_plan import LifePlan, Moment, life_plan
-from kwokctl.controller.lifecycle.outcome import FINAL, PodMemory, PodOutcome
+from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
 from kwokctl.controller.lifecycle.statuses import has_started
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.plans.ripening import Ripening
@@ -21,6 +21,15 @@ _VARIANTS = 4
 _Levels: TypeAlias = tuple[tuple[str, int], ...] | None
 
 
+class CommonPod(NamedTuple):
+    """What is the same for all pods that are alike."""
+
+    pod: Json
+    """Its phase and its generations can be read."""
+    has_started: bool
+    requests: Amounts
+
+
 class LifePlans:
     """What is known of the lives of pods that are alike."""
 
@@ -28,18 +37,16 @@ class LifePlans:
         """Know nothing yet; `plans` knows the shapes of pods."""
         self._shapes = plans
         self._plans: Ripening[tuple[Shape, _Levels, int], LifePlan] = Ripening(_MOST)
-        self._readable: WeakKeyDictionary[Shape, bool] = WeakKeyDictionary()
+        self._common: WeakKeyDictionary[Shape, CommonPod | None] = WeakKeyDictionary()
 
-    def pod(self, form: ObjectForm) -> Json:
-        """Return a pod as far as it is the same for all that are alike; None if that is too little.
-
-        It says whether the pod has been started, whether it has ended, and what it requests.
-        """
+    def common(self, form: ObjectForm) -> CommonPod | None:
+        """Return what is the same for all pods that are alike; None if that is too little."""
         shape = form.shape
-        is_readable = self._readable.get(shape)
-        if is_readable is None:
-            is_readable = self._readable[shape] = _is_readable(shape.value)
-        return shape.value if is_readable else None
+        try:
+            return self._common[shape]
+        except KeyError:
+            found = self._common[shape] = _common(shape.value)
+            return found
 
     def outcome(self, form: ObjectForm, moment: Moment) -> PodOutcome | None:
         """Return what becomes of a pod; None if it must be looked at by itself."""
@@ -62,13 +69,12 @@ class LifePlans:
         return None
 
 
-def _is_readable(pod: Json) -> bool:
-    """Return whether nothing of it is another thing for each pod."""
+def _common(pod: Json) -> CommonPod | None:
+    """Return what can be read of a pod with symbols."""
     try:
         status, meta = pod.get("status") or {}, pod["metadata"]
         bool(meta.get("generation") == status.get("observedGeneration"))
-        return {status.get("phase") in FINAL, has_started(pod)} <= {True, False} and (
-            requests_of(pod["spec"]) is not None
-        )
+        bool(status.get("phase") in FINAL)
+        return CommonPod(pod, has_started(pod), requests_of(pod["spec"]))
     except (ExpressionError, TypeError, ValueError, AttributeError, KeyError):
-        return False
+        return None

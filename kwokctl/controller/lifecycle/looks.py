@@ -5,11 +5,13 @@ from typing import Any
 
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.lifecycle.admission.refusal import Refusal
+from kwokctl.controller.lifecycle.admission.requests import requests_of
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.life_plan import Moment
-from kwokctl.controller.lifecycle.life_plans import LifePlans
+from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips
@@ -54,9 +56,8 @@ class PodLooks:
 
     def count_in(self, state: ObjectState) -> None:
         """Keep what the node of a pod has left for others."""
-        value = self._known(state)
-        if value is None:
-            value = state.opened()
+        common = self._common(state)
+        value = state.opened() if common is None else common.pod
         if not has_started(value):
             return
         if value["status"].get("phase") in FINAL:
@@ -74,24 +75,27 @@ class PodLooks:
         self._evictions.pop(state.uid, None)
         self.release(state)
 
-    def _known(self, state: ObjectState) -> Json:
-        """Return a pod as far as it is like others; None if it is not."""
+    def _common(self, state: ObjectState) -> CommonPod | None:
+        """Return what a pod has in common with others; None if it is not like any."""
         if self._plans is None or state.form is None:
             return None
-        return self._plans.pod(state.form)
+        return self._plans.common(state.form)
 
     def _planned(self, state: ObjectState) -> PodOutcome | None:
-        """Return what becomes of a pod like others of which nothing special is to be known."""
-        value = self._known(state)
-        if value is None or state.uid in self._evictions:
+        """Return what becomes of a pod like others that is taken by its node, and not evicted."""
+        form, common, uid = state.form, self._common(state), state.uid
+        if common is None or uid in self._evictions:
             return None
-        assert state.form is not None
+        assert form is not None
         assert self._plans is not None
         try:
-            if not has_started(value) and self._room.refusal(state.node, state.uid, value):
+            if not common.has_started and self._room.refusal(
+                state.node, uid, common.pod, common.requests
+            ):
                 return None
-            memory, functions = self._memories.get(state.uid), self._hooks.functions(state)
-            return self._plans.outcome(state.form, Moment(self._wall(), memory, functions))
+            functions: Mapping[str, Any] = self._hooks.functions(state)
+            moment = Moment(self._wall(), self._memories.get(uid), functions)
+            return self._plans.outcome(form, moment)
         except Exception:  # whatever it is, it comes again when the pod is looked at by itself
             return None
 
@@ -100,10 +104,12 @@ class PodLooks:
         value = state.opened()
         is_host = bool(value["spec"].get("hostNetwork"))
         pod = (state.node, is_host, state.uid, state.name, state.namespace)
-        is_new = not has_started(value)
         return NodeOffer(
             host_ips=functions["NodeIPsWith"](state.node),
             pod_ips=own_ips(value, is_host=is_host) or functions["PodIPsWith"](*pod),
-            refusal=self._room.refusal(state.node, state.uid, value) if is_new else None,
+            refusal=None if has_started(value) else self._refusal(state, value),
             eviction=self._evictions.get(state.uid),
         )
+
+    def _refusal(self, state: ObjectState, value: Json) -> Refusal | None:
+        return self._room.refusal(state.node, state.uid, value, requests_of(value["spec"]))

@@ -7,22 +7,27 @@ from kwokctl.expr.duration import format_time, parse_time
 from kwokctl.expr.gotemplate.symbols import Symbol
 
 
-def read_moment(text: Any) -> Any:
+def read_moment(text: Any) -> float:
     """Return a time as a POSIX time stamp; raise ExpressionError if it is none.
 
     That of a symbol is a symbol.
     """
-    return text.deferred(parsed_moment, text) if isinstance(text, Symbol) else parsed_moment(text)
+    if isinstance(text, Symbol):
+        later: Any = text.deferred(_parsed, text)
+        return later  # type: ignore[no-any-return]  # it counts like a number
+    return _parsed(text)
 
 
-def write_moment(at: Any) -> Any:
+def write_moment(at: Any) -> str:
     """Write a POSIX time stamp without its fraction; that of a symbol is a symbol."""
-    return at.deferred(written_moment, at) if isinstance(at, Symbol) else written_moment(at)
+    if isinstance(at, Symbol):
+        later: Any = at.deferred(written_moment, at)
+        return later  # type: ignore[no-any-return]  # it is written like a text
+    return written_moment(at)
 
 
 @lru_cache(maxsize=8192)
-def parsed_moment(text: str) -> float:
-    """Return a time as a POSIX time stamp; raise ExpressionError if it is none."""
+def _parsed(text: str) -> float:
     return parse_time(text)
 
 

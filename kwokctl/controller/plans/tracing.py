@@ -151,17 +151,15 @@ class TracedSource(Source):
     ) -> None:
         """Begin like `Source`, with numbers by name; `times` are the functions that return times of day."""
         super().__init__(holes, sample, functions)
-        self._inputs = {
-            name: TracedNumber(self, number, name) for name, number in numbers.items()
-        }
+        self._inputs = {name: TracedNumber(self, number, name) for name, number in numbers.items()}
         self._code |= {name: name for name in numbers}
         self._times = times
         self._variables: dict[str, str] = {}
         """The variables that have been written, by the code of what they hold."""
         self._conditions: set[str] = set()
 
-    def number(self, name: str) -> TracedNumber:
-        """Return a number that is given."""
+    def number(self, name: str) -> Any:
+        """Return a number that is given, traced."""
         return self._inputs[name]
 
     def opened(self, value: Json) -> Json:
@@ -211,7 +209,9 @@ class TracedSource(Source):
         """Return the function for the texts of these holes, and for the results."""
         others = "".join(f"{self._argument(each)}, " for each in results)
         texts = self._texts_of(holes)
-        return self._function(", ".join(("holes, functions", *self._inputs)), f"{texts}, ({others})")
+        return self._function(
+            ", ".join(("holes, functions", *self._inputs)), f"{texts}, ({others})"
+        )
 
     def _text(self, code: str, content: HoleContent, sample: str) -> TextSymbol:
         self._code[code] = code

@@ -6,6 +6,7 @@ Go are written even when they are empty.
 """
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import orjson
 
@@ -14,7 +15,7 @@ from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
 from kwokctl.json_value import Json
-from kwokctl.kube.resource import EVENTS
+from kwokctl.kube.resource import EVENTS, Resource
 
 _SIZED = [tag(number, LENGTH) for number in range(18)]
 _EMPTY = [sized(head, b"") for head in _SIZED]
@@ -38,74 +39,102 @@ _REMEMBERED = 256
 
 def stored_value(event: ObjectEvent, uid: str, manager: str) -> bytes:
     """Return a new Event with this uid; `manager` owns its fields unless it is empty."""
-    made = _time(event.second)
-    metadata = b"".join(
-        (
-            _text(1, event.name),
-            _EMPTY[2],
-            _text(3, event.namespace),
-            _EMPTY[4],
-            _text(5, uid),
-            _EMPTY[6],
-            _NO_GENERATION,
-            sized(_SIZED[8], made),
-            _owned(event, manager) if manager else b"",
-        )
+    common = _common(_kind_of(event), manager, event.first_second, event.second, event.count)
+    metadata = (_text(1, event.name), common.before_uid, _text(5, uid), common.after_uid)
+    about = (
+        common.before_about,
+        _text(3, event.about),
+        _text(4, event.uid),
+        common.before_version,
+        _text(6, event.version),
+        common.after_version,
     )
-    raw = b"".join((sized(_SIZED[1], metadata), sized(_SIZED[2], _object(event)), _words(event)))
-    return b"".join((_HEAD, sized(_SIZED[2], raw), _TAIL))
+    raw = (
+        sized(_SIZED[1], b"".join(metadata)),
+        sized(_SIZED[2], b"".join(about)),
+        common.before_message,
+        _text(4, event.message),
+        common.after_message,
+    )
+    return b"".join((_HEAD, sized(_SIZED[2], b"".join(raw)), _TAIL))
 
 
 def _text(number: int, text: str) -> bytes:
     return sized(_SIZED[number], text.encode())
 
 
-def _object(event: ObjectEvent) -> bytes:
-    """Encode the reference to the object."""
-    resource = event.resource
-    return b"".join(
-        (
-            _text(1, resource.kind),
-            _text(2, event.about_namespace),
-            _text(3, event.about),
-            _text(4, event.uid),
-            _text(5, resource.api_version),
-            _text(6, event.version),
-            _text(7, event.field),
-        )
+class _Kind(NamedTuple):
+    """What kind of Event it is."""
+
+    about: Resource
+    about_namespace: str
+    namespace: str
+    field: str
+    type: str
+    reason: str
+    component: str
+    has_message: bool
+
+
+def _kind_of(event: ObjectEvent) -> _Kind:
+    return _Kind(
+        event.resource,
+        event.about_namespace,
+        event.namespace,
+        event.field,
+        event.type,
+        event.reason,
+        event.component,
+        bool(event.message),
     )
 
 
-def _words(event: ObjectEvent) -> bytes:
-    """Encode all but the metadata and the object, which many Events have in common."""
-    words = event.type, event.reason, event.message, event.component
-    return _common(words, event.first_second, event.second, event.count)
+class _Common(NamedTuple):
+    """What many Events have in common, between what is their own."""
 
-
-def _owned(event: ObjectEvent, manager: str) -> bytes:
-    words = {"type": event.type, "reason": event.reason, "message": event.message}
-    absent = tuple(name for name, text in words.items() if not text)
-    return _managed_fields(manager, event.second, absent)
+    before_uid: bytes
+    after_uid: bytes
+    before_about: bytes
+    before_version: bytes
+    after_version: bytes
+    before_message: bytes
+    after_message: bytes
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _common(words: tuple[str, str, str, str], first: int, last: int, count: int) -> bytes:
-    kind, reason, message, component = words
+def _common(kind: _Kind, manager: str, first: int, last: int, count: int) -> _Common:
+    made = sized(_SIZED[8], _time(last))
+    return _Common(
+        before_uid=_EMPTY[2] + _text(3, kind.namespace) + _EMPTY[4],
+        after_uid=_EMPTY[6] + _NO_GENERATION + made + _owned(kind, manager, last),
+        before_about=_text(1, kind.about.kind) + _text(2, kind.about_namespace),
+        before_version=_text(5, kind.about.api_version),
+        after_version=_text(7, kind.field),
+        before_message=_text(3, kind.reason),
+        after_message=_after_message(kind, first, last, count),
+    )
+
+
+def _after_message(kind: _Kind, first: int, last: int, count: int) -> bytes:
     return b"".join(
         (
-            _text(3, reason),
-            _text(4, message),
-            sized(_SIZED[5], _text(1, component) + _EMPTY[2]),
+            sized(_SIZED[5], _text(1, kind.component) + _EMPTY[2]),
             sized(_SIZED[6], _time(first)),
             sized(_SIZED[7], _time(last)),
             _COUNT + varint(count),
-            _text(9, kind),
+            _text(9, kind.type),
             _EMPTY[10],
             _EMPTY[12],
-            _text(14, component),
+            _text(14, kind.component),
             _EMPTY[15],
         )
     )
+
+
+def _owned(kind: _Kind, manager: str, second: int) -> bytes:
+    given = {"type": kind.type, "reason": kind.reason, "message": kind.has_message}
+    absent = tuple(name for name, is_there in given.items() if not is_there)
+    return _managed_fields(manager, second, absent) if manager else b""
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kwokctl.controller.lifecycle.admission.affinity import is_for
 from kwokctl.controller.lifecycle.admission.quality import is_best_effort, is_critical
-from kwokctl.controller.lifecycle.admission.requests import requests_of
+from kwokctl.controller.lifecycle.admission.requests import Amounts, requests_of
 
 _NATIVE = ("cpu", "memory", "ephemeral-storage")
 _PRESSURE = "node.kubernetes.io/memory-pressure"
@@ -33,15 +33,19 @@ class NodeState:
     """Its conditions of pressure, such as "MemoryPressure"."""
 
 
-def refusal_of(pod: Mapping[str, Any], node: NodeState) -> Refusal | None:
-    """Return why a node refuses a pod; None if it takes it."""
+def refusal_of(
+    pod: Mapping[str, Any], node: NodeState, requests: Amounts | None = None
+) -> Refusal | None:
+    """Return why a node refuses a pod; None if it takes it. A caller passes the requests that it knows."""
     if node.pressures and (refusal := _under_pressure(pod, node.pressures)):
         return refusal
     spec = pod["spec"]
+    if requests is None:
+        requests = requests_of(spec)
     if not is_for(spec, node.name, node.labels):
-        lacking = next(_lacking(spec, node), None)
+        lacking = next(_lacking(requests, node), None)
         return lacking or ("NodeAffinity", _ELSEWHERE)
-    return next(_lacking(spec, node), None)
+    return next(_lacking(requests, node), None)
 
 
 def _under_pressure(pod: Mapping[str, Any], pressures: tuple[str, ...]) -> Refusal | None:
@@ -63,13 +67,13 @@ def _tolerates(toleration: Mapping[str, Any]) -> bool:
     return key == _PRESSURE and not toleration.get("value")
 
 
-def _lacking(spec: Mapping[str, Any], node: NodeState) -> Iterator[Refusal]:
+def _lacking(requested: Amounts, node: NodeState) -> Iterator[Refusal]:
     """Yield what the node has too little of, in the order in which a kubelet looks at it."""
-    requests = dict(requests_of(spec))
+    requests = dict(requested)
     others = sorted(requests.keys() - {*_NATIVE})
     asked = {"pods": 1, **{name: requests.get(name, 0) for name in (*_NATIVE, *others)}}
-    for name, requested in asked.items():
+    for name, amount in asked.items():
         capacity, used = node.allocatable.get(name), node.used.get(name, 0)
-        if capacity is not None and requested and requested > capacity - used:
-            amounts = f"requested: {requested}, used: {used}, capacity: {capacity}"
+        if capacity is not None and amount and amount > capacity - used:
+            amounts = f"requested: {amount}, used: {used}, capacity: {capacity}"
             yield f"OutOf{name}", f"Node didn't have enough resource: {name}, {amounts}"

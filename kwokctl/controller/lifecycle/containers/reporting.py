@@ -29,7 +29,8 @@ class ReportedContainer:
     def about_pod(self, words: str) -> str:
         """Return a message that ends with the name of its pod, as a kubelet writes that."""
         pod = self.pod
-        return _about_pod(words, pod["name"], pod["namespace"], pod["uid"])
+        message: str = _about_pod(words, pod["name"], pod["namespace"], pod["uid"])
+        return message
 
     def report(self, reason: str, message: str, type_: str = "Normal") -> None:
         """Report that something happens to it."""

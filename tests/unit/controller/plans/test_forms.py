@@ -89,3 +89,39 @@ def test_a_version_within_the_object_is_not_its_own() -> None:
     body["spec"]["other"] = {"resourceVersion": "7"}
 
     assert forms(body) == [None]
+
+
+def started(number: int, ip: str, **status: Any) -> Any:
+    """Return a pod as it is when its kubelet has begun with it."""
+    body = plain(number)
+    identifier = f"kwok://{number:032d}"
+    container = {"name": "main", "containerID": identifier}
+    last = {"terminated": {"containerID": identifier, "finishedAt": "2026-01-01T00:00:01Z"}}
+    addresses = {"hostIP": "192.0.2.1", "podIP": ip, "podIPs": [{"ip": ip}]}
+    containers = [{**container, "lastState": last}]
+    return {**body, "status": {**addresses, "containerStatuses": containers, **status}}
+
+
+def test_pods_that_have_run_are_alike_whatever_their_addresses_and_containers() -> None:
+    first, second = forms(started(1, "10.0.0.1"), started(2, "fd00::7", hostIP="192.0.2.9"))
+
+    assert first is not None
+    assert second is not None
+    assert first.shape is second.shape
+    assert orjson.loads(second.stored()) == started(2, "fd00::7", hostIP="192.0.2.9")
+
+
+def test_a_pod_with_the_address_of_its_node_is_not_like_one_with_its_own() -> None:
+    assert forms(started(1, "10.0.0.1"), started(2, "192.0.2.1"))[1] is None
+
+
+def test_a_text_that_is_no_address_is_not_taken_for_one() -> None:
+    assert forms(started(1, "10.0.0.1"), started(2, "10.0.0.256"))[1] is None
+
+
+def test_more_texts_than_there_are_marks_for_are_the_objects_own() -> None:
+    ids = [{"name": f"c{at}", "containerID": f"kwok://{at}"} for at in range(40)]
+    [form] = forms(started(1, "10.0.0.1", containerStatuses=ids))
+
+    assert form is not None
+    assert orjson.loads(form.stored()) == started(1, "10.0.0.1", containerStatuses=ids)

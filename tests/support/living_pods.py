@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from kwokctl.controller.lifecycle.engine import PodEngine
+from kwokctl.errors import EtcdRefusedError
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
@@ -17,7 +18,7 @@ from kwokctl.kube.patching.apply import apply_patch
 from kwokctl.kube.resource import PODS
 from tests.support.etcd_of_pods import KEYS
 from tests.support.kubelet_recordings.cases import Action, cases
-from tests.support.pods_in_etcd import FIRST, Story
+from tests.support.pods_in_etcd import FIRST, Delays, Story
 from tests.support.virtual_time import run
 
 _BEGINS = 1.2
@@ -67,6 +68,8 @@ class LivingPods(Story):
 
     def take_over(self) -> None:
         """Let another controller go on, which sees all pods as they are stored."""
+        self.delays, due = Delays(), self.delays.due
+        self.delays.due = due
         self.controller = self.new_controller(Random(2))
         for key, found in sorted(self.etcd.stored.items()):
             if key.startswith(KEYS.folder(PODS)):
@@ -141,6 +144,11 @@ def evicted(story: LivingPods, pod: Json) -> None:
     seen = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "1"}}
     if story.engine.may_evict(seen):
         story.engine.evict(seen, "The node was low on resource: memory. ")
+
+
+def refused(story: LivingPods, _: Json) -> None:
+    """Let etcd refuse the next writes."""
+    story.etcd.refuse += [EtcdRefusedError("etcdserver: too many requests", code=8)] * 3
 
 
 def patched(

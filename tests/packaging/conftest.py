@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,22 @@ def package_index(tmp_path_factory: pytest.TempPathFactory) -> None:
 def wheel(package_index: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the sdist, and from it, as everybody else would, the wheel."""
     folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", folder, _ROOT)
+    # The build of the wheel shows that what `pyproject.toml` requires for it suffices: once is enough.
+    run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", folder, _ROOT)
+    (sdist,) = folder.glob("*.tar.gz")
+    pip = (sys.executable, "-m", "pip")
+    run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, sdist)
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="session")
+def requirements(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """Fetch and build once what is installed several times; return the settings with which pip finds it.
+
+    pipx is one of it, with the pip that it installs for itself.
+    """
+    folder = tmp_path_factory.mktemp("requirements")
+    pip = (sys.executable, "-m", "pip")
+    run(*pip, "wheel", "--quiet", "--wheel-dir", folder, wheel, "pipx", "pip")
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder)}

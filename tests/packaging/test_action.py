@@ -1,6 +1,7 @@
 """The action for GitHub: its steps, run as GitHub's runner does."""
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,15 @@ def runner(folder: Path, temp: Path, source: Path) -> Runner:
     return Runner.of(ACTION, folder, temp, github)
 
 
+@pytest.fixture
+def _found(requirements: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pip find what kwokctl requires."""
+    for name, value in requirements.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.network
+@pytest.mark.usefixtures("_found")
 def test_the_action_installs_the_command_and_the_components_that_are_wanted(
     wheel: Path, temp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +75,7 @@ def test_an_input_that_cannot_be_fulfilled_is_an_error_before_anything_is_instal
 
 
 @pytest.mark.network
+@pytest.mark.usefixtures("_found")
 def test_of_both_commands_the_one_that_is_named_is_installed(
     wheel: Path, temp: Path, tmp_path: Path
 ) -> None:
@@ -80,6 +90,7 @@ def test_of_both_commands_the_one_that_is_named_is_installed(
 
 
 @pytest.mark.network
+@pytest.mark.usefixtures("_found")
 def test_another_version_than_that_of_the_action_is_an_error(
     wheel: Path, temp: Path, tmp_path: Path
 ) -> None:

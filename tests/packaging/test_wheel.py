@@ -1,6 +1,7 @@
 import re
 import sys
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -28,18 +29,21 @@ print(node["metadata"]["name"], assets.root())
 
 
 @pytest.fixture(scope="module")
-def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(
+    wheel: Path, requirements: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """An environment that holds the wheel and what it depends on, nothing else."""
     folder = tmp_path_factory.mktemp("alone")
-    return environment_with(folder, wheel)
+    return environment_with(folder, wheel, requirements)
 
 
-def environment_with(folder: Path, package: str | Path) -> Path:
+def environment_with(folder: Path, package: str | Path, settings: Mapping[str, str]) -> Path:
     """Make an environment that holds a package, and return where its commands are."""
     # Our pip does it: an own one takes longer to install than most packages.
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", package)
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--quiet", package, settings=settings)
     return folder / "bin"
 
 
@@ -117,15 +121,17 @@ def test_a_folder_called_runtimes_in_the_working_directory_shadows_nothing(
     )
 
 
-def test_pipx_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    bin_folder = environment_with(tmp_path / "pipx", "pipx")
+def test_pipx_installs_the_wheel(
+    wheel: Path, requirements: Mapping[str, str], tmp_path: Path
+) -> None:
+    bin_folder = environment_with(tmp_path / "pipx", "pipx", requirements)
     homes = {
         "PIPX_HOME": str(tmp_path / "home"),
         "PIPX_BIN_DIR": str(tmp_path / "bin"),
         "PIPX_MAN_DIR": str(tmp_path / "man"),
     }
 
-    run(bin_folder / "pipx", "install", wheel, settings=homes)
+    run(bin_folder / "pipx", "install", wheel, settings={**requirements, **homes})
 
     installed = tmp_path / "bin" / "kwokctl"
     assert run(installed, "--version", cwd=Path("/")).startswith("kwokctl version")

@@ -14,6 +14,13 @@ NODES ?= 1000
 PODS ?= 2000
 KUBE_VERSION ?=
 ETCD_VERSION ?=
+
+# Where it is set, each command compiles its modules again, and each pytest rewrites its tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# A new checkout begins with what mypy knows of the last one: it compares what is in the files.
+TYPES = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kwokctl/tests/mypy.tar
+
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
 .PHONY: help demo dev fmt check unit contract e2e smoke framework addons test bench golden oracle docs build image images image-all components clean
@@ -40,7 +47,9 @@ fmt: $(VENV)/made ## format the code and repair what ruff can repair
 check: $(VENV)/made ## format, lint, types, import contracts, generated pages; no test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@[ -d .mypy_cache ] || tar -xf "$(TYPES)" 2>/dev/null || true
 	$(BIN)/mypy
+	@mkdir -p "$(dir $(TYPES))" && tar -cf "$(TYPES).$$$$" .mypy_cache && mv "$(TYPES).$$$$" "$(TYPES)" || true
 	$(BIN)/lint-imports
 	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md or a page in docs/reference/cli is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_compatibility.py --check || { echo "docs/reference/compatibility.md is old: make docs" >&2; exit 1; }

@@ -4,7 +4,8 @@ The options are those of the command tree and of the table of options, so new on
 themselves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,17 @@ def _verbs(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
 
 
 def _params() -> Iterator[tuple[tuple[str, ...], Any]]:
-    tree = app.build()
-    context = typer.Context(tree)
-    for words, command in _verbs(tree):
-        for param in command.get_params(context):
+    for words, params in _params_of().items():
+        for param in params:
             if param.name != "help" and (words == _SHOWN or param.name not in _EVERYWHERE):
                 yield words, param
+
+
+@cache
+def _params_of() -> Mapping[tuple[str, ...], Sequence[Any]]:
+    """Return the parameters of each verb."""
+    tree = app.build()
+    return {words: command.get_params(typer.Context(tree)) for words, command in _verbs(tree)}
 
 
 def _spelled(param: Any) -> str:
@@ -65,10 +71,8 @@ def _spelled(param: Any) -> str:
 
 def _call(words: tuple[str, ...], param: Any, value: str) -> list[str]:
     """Write a call of a verb in which one parameter has a value, and the others what they need."""
-    tree = app.build()
-    command = dict(_verbs(tree))[words]
     options, arguments = [], []
-    for each in command.get_params(typer.Context(tree)):
+    for each in _params_of()[words]:
         if each.param_type_name == "argument" and (each.name == param.name or each.required):
             arguments.append(value if each.name == param.name else _FILLED[each.name])
         elif each.param_type_name == "option" and each.name == param.name:

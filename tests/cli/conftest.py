@@ -49,6 +49,30 @@ def kwokctl(environ: dict[str, str], tmp_path: Path) -> Kwokctl:
 
 
 @pytest.fixture
+def in_process(
+    environ: dict[str, str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> Kwokctl:
+    """Run the command in this process, as `kwokctl` does in one of its own, without that start.
+
+    For what words mean; what a process has of its own, such as streams and permissions, needs one.
+    """
+
+    def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        with pytest.MonkeyPatch.context() as own:
+            for name in os.environ:
+                own.delenv(name)
+            for name, value in (environ | more).items():
+                own.setenv(name, value)
+            own.chdir(tmp_path)
+            capfd.readouterr()
+            code = run(words)
+            out, err = capfd.readouterr()
+        return subprocess.CompletedProcess(words, code, out, err)
+
+    return call
+
+
+@pytest.fixture
 def runner(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> RecordingRunner:
     """What the verbs are given to instead of being run."""
     for name in ("KWOK_WORKDIR", "XDG_CACHE_HOME", "HOME"):

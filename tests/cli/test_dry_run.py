@@ -202,18 +202,18 @@ def test_a_file_is_not_converted(
 
 
 @pytest.mark.parametrize("words", ["kubectl delete nodes --all", "etcdctl del --prefix /"])
-def test_the_call_of_a_tool_is_printed(kwokctl: Kwokctl, existing: Path, words: str) -> None:
+def test_the_call_of_a_tool_is_printed(in_process: Kwokctl, existing: Path, words: str) -> None:
     before = _content(existing)
-    done = kwokctl("--dry-run", *words.split(), **_PROGRAMS)
+    done = in_process("--dry-run", *words.split(), **_PROGRAMS)
 
     assert words.partition(" ")[2] in done.stdout
     assert "kubeconfig" in done.stdout or "ETCDCTL_ENDPOINTS" in done.stdout
     assert _content(existing) == before
 
 
-def test_the_call_of_etcdutl_is_printed(kwokctl: Kwokctl, existing: Path) -> None:
+def test_the_call_of_etcdutl_is_printed(in_process: Kwokctl, existing: Path) -> None:
     before = _content(existing)
-    done = kwokctl("--dry-run", "etcdutl", "snapshot", "status", "a.db", **_PROGRAMS)
+    done = in_process("--dry-run", "etcdutl", "snapshot", "status", "a.db", **_PROGRAMS)
 
     assert "/etcdutl" in done.stdout
     assert " snapshot status a.db\n" in done.stdout
@@ -243,10 +243,10 @@ def test_results_of_stages_are_not_written(dry: Callable[[str], int], tmp_path: 
     assert not (tmp_path / "a.output.yaml").exists()
 
 
-def test_no_secret_is_printed(kwokctl: Kwokctl, existing: Path) -> None:
+def test_no_secret_is_printed(in_process: Kwokctl, existing: Path) -> None:
     pki = existing / "kwok" / "clusters" / "kwok" / "pki"
     tokens = [line.split(",")[0] for line in (pki / "tokens.csv").read_text().splitlines()]
-    done = kwokctl("start", "cluster", "--dry-run", **_PROGRAMS)
+    done = in_process("start", "cluster", "--dry-run", **_PROGRAMS)
 
     assert tokens
     assert not [token for token in tokens if token in done.stdout]
@@ -282,8 +282,8 @@ def test_a_script_exports_what_the_command_exports(
     assert "it uses REDACTED" in found["by-script"]["kwok/components/etcd.log"][0]
 
 
-def test_ports_are_those_that_were_free_when_the_script_was_printed(kwokctl: Kwokctl) -> None:
-    done = kwokctl("create", "cluster", "--runtime", "binary", "--dry-run", **_PROGRAMS)
+def test_ports_are_those_that_were_free_when_the_script_was_printed(in_process: Kwokctl) -> None:
+    done = in_process("create", "cluster", "--runtime", "binary", "--dry-run", **_PROGRAMS)
 
     port = done.stdout.partition("kubeApiserverPort: ")[2].partition("\n")[0]
     assert int(port)
@@ -292,22 +292,22 @@ def test_ports_are_those_that_were_free_when_the_script_was_printed(kwokctl: Kwo
     assert f"launch {KUBE_APISERVER} env" in done.stdout
 
 
-def test_programs_that_are_missing_are_downloaded_and_checked(kwokctl: Kwokctl) -> None:
-    done = kwokctl("create", "cluster", "--runtime", "binary", "--dry-run")
+def test_programs_that_are_missing_are_downloaded_and_checked(in_process: Kwokctl) -> None:
+    done = in_process("create", "cluster", "--runtime", "binary", "--dry-run")
 
     assert "fetch https://dl.k8s.io/release/" in done.stdout
     assert "sha256sum --check" in done.stdout
     assert "plumbing store kube-apiserver" in done.stdout
 
 
-def test_the_script_can_be_put_into_a_document(kwokctl: Kwokctl, existing: Path) -> None:
-    done = kwokctl("stop", "cluster", "--dry-run", "-o", "json")
+def test_the_script_can_be_put_into_a_document(in_process: Kwokctl, existing: Path) -> None:
+    done = in_process("stop", "cluster", "--dry-run", "-o", "json")
 
     document = json.loads(done.stdout)
     assert document["changed"] is False
     assert document["result"]["script"].startswith("# What this command would do")
 
 
-def test_a_request_that_is_wrong_is_refused_as_without_the_flag(kwokctl: Kwokctl) -> None:
+def test_a_request_that_is_wrong_is_refused_as_without_the_flag(in_process: Kwokctl) -> None:
     words = ("create", "cluster", "--components", "etcd", "--dry-run")
-    assert kwokctl(*words).stderr == kwokctl(*words[:-1]).stderr
+    assert in_process(*words).stderr == in_process(*words[:-1]).stderr

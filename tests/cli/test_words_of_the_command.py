@@ -1,4 +1,4 @@
-"""Help, versions, errors and exit codes, as a process shows them."""
+"""Help, versions, errors and exit codes, as a process shows them; more words in this process."""
 
 import json
 import re
@@ -79,17 +79,19 @@ Everywhere:
 """)
 
 
-def test_without_arguments_the_help_is_shown(kwokctl: Kwokctl) -> None:
-    assert kwokctl().stdout == kwokctl("-h").stdout
-    assert kwokctl().returncode == 0
+def test_without_arguments_the_help_is_shown(kwokctl: Kwokctl, in_process: Kwokctl) -> None:
+    done = kwokctl()
+
+    assert done.stdout == kwokctl("-h").stdout == in_process("-h").stdout
+    assert done.returncode == 0
 
 
-def test_a_group_alone_shows_its_help(kwokctl: Kwokctl) -> None:
-    done = kwokctl("snapshot")
+def test_a_group_alone_shows_its_help(in_process: Kwokctl) -> None:
+    done = in_process("snapshot")
     assert done.returncode == 0
     assert (
         done.stdout
-        == kwokctl("snapshot", "--help").stdout
+        == in_process("snapshot", "--help").stdout
         == snapshot("""\
 Usage: kwokctl snapshot [OPTIONS] COMMAND ...
 
@@ -128,8 +130,8 @@ Everywhere:
     )
 
 
-def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> None:
-    text = kwokctl("create", "cluster", "--help").stdout
+def test_the_help_of_a_command_has_its_options_in_sections(in_process: Kwokctl) -> None:
+    text = in_process("create", "cluster", "--help").stdout
     sections = re.findall(r"^(\S.*):$", text, re.MULTILINE)
     assert sections[0] == "Options"
     assert sections[-2:] == ["Everywhere", "Examples"]
@@ -224,9 +226,9 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
     ],
 )
 def test_wrong_words_exit_with_2_and_suggest_the_right_one(
-    kwokctl: Kwokctl, words: str, message: str
+    in_process: Kwokctl, words: str, message: str
 ) -> None:
-    done = kwokctl(*words.split())
+    done = in_process(*words.split())
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(message)
@@ -257,18 +259,18 @@ def test_files_that_it_creates_are_never_writable_by_others(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
-def test_every_shell_gets_a_script(kwokctl: Kwokctl, shell: str) -> None:
-    done = kwokctl("completion", shell)
+def test_every_shell_gets_a_script(in_process: Kwokctl, shell: str) -> None:
+    done = in_process("completion", shell)
     assert done.returncode == 0
     assert "_KWOKCTL_COMPLETE" in done.stdout
 
 
 @pytest.mark.parametrize("words", ["create cluster", "get", "", "completion"])
-def test_the_help_flag_works_in_front_of_a_command(kwokctl: Kwokctl, words: str) -> None:
-    shown = kwokctl("help", *words.split())
+def test_the_help_flag_works_in_front_of_a_command(in_process: Kwokctl, words: str) -> None:
+    shown = in_process("help", *words.split())
     assert shown.returncode == 0
-    assert shown.stdout.rstrip() == kwokctl(*words.split(), "--help").stdout.rstrip()
+    assert shown.stdout.rstrip() == in_process(*words.split(), "--help").stdout.rstrip()
 
 
-def test_help_of_a_tool_is_the_help_of_kwokctl(kwokctl: Kwokctl) -> None:
-    assert kwokctl("help", "kubectl").stdout.startswith("Usage: kwokctl kubectl ARGS...\n")
+def test_help_of_a_tool_is_the_help_of_kwokctl(in_process: Kwokctl) -> None:
+    assert in_process("help", "kubectl").stdout.startswith("Usage: kwokctl kubectl ARGS...\n")

@@ -27,9 +27,14 @@ FILES = {
 def pytest_for(folder: Path, name: str) -> Sequence[str]:
     file = folder / f"test_{name}.py"
     file.write_text(FILES[name])
-    loops = "asyncio_default_fixture_loop_scope=function"
-    options = ("-p", "no:cacheprovider", "-ra", "--rootdir", str(folder), "-o", loops)
+    options = ("-p", "no:cacheprovider", "-ra", "--rootdir", str(folder))
     return [sys.executable, "-m", "pytest", *options, str(file)]
+
+
+@pytest.fixture
+def _few_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let these pytests load their own plugins only: loading ours takes longer than the tests."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
 COLLECT = """
@@ -110,6 +115,7 @@ def test_the_exit_code_is_the_worst_of_all_lanes(codes: list[int], code: int) ->
     assert lanes.exit_code(codes) == code
 
 
+@pytest.mark.usefixtures("_few_plugins")
 def test_lanes_are_shown_as_one_run_that_ends_with_its_summary(tmp_path: Path) -> None:
     names = ("pass", "skip", "fail", "none", "broken")
     script = (
@@ -164,6 +170,7 @@ def test_it(made, capsys):
 """
 
 
+@pytest.mark.usefixtures("_few_plugins")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_deletes_what_its_tests_have_made(tmp_path: Path, number: int) -> None:
     deleted = tmp_path / "deleted"

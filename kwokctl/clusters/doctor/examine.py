@@ -3,11 +3,9 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of
-from kwokctl.clusters.doctor.cluster.checks import CHECKS as OF_CLUSTERS
-from kwokctl.clusters.doctor.cluster.patient import Patient, patient
 from kwokctl.clusters.doctor.machine.checks import CHECKS as OF_MACHINES
 from kwokctl.clusters.doctor.machine.checks import ELSEWHERE
 from kwokctl.clusters.doctor.machine.machine import Machine
@@ -15,6 +13,9 @@ from kwokctl.clusters.status import RunStatus
 from kwokctl.errors import KwokctlError
 from kwokctl.host.platforms import is_linux
 from kwokctl.model import ClusterName
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.doctor.cluster.patient import Patient
 
 T = TypeVar("T")
 _WITHIN = 120.0
@@ -50,20 +51,25 @@ async def examine(machine: Machine, name: ClusterName | None) -> Diagnosis:
     if name is None:
         checks = OF_MACHINES if is_linux() else ELSEWHERE
         return Diagnosis(machine=await _carried_out(checks, machine))
+    # A sixth of all modules: they are not needed without a cluster.
+    from kwokctl.clusters.doctor.cluster.patient import patient
+
     one = await patient(machine.home, name)
     of_machine = await _carried_out(OF_MACHINES, machine)
     return Diagnosis(machine=of_machine, cluster=name, of_cluster=await _visited(one))
 
 
-async def _visited(one: Patient) -> list[Examined]:
+async def _visited(one: "Patient") -> list[Examined]:
     """Carry out the checks of a cluster whose needs are met; a stopped cluster has few."""
+    from kwokctl.clusters.doctor.cluster.checks import CHECKS as OF_CLUSTERS
+
     ready = {each.name for each in one.seen.components if each.status is RunStatus.READY}
     possible = [each for each in OF_CLUSTERS if ready.issuperset(each.needs)]
     done = {each.check: each for each in await _carried_out(possible, one)}
     return [done.get(each.name) or _left_out(each) for each in OF_CLUSTERS]
 
 
-def _left_out(check: Check[Patient]) -> Examined:
+def _left_out(check: "Check[Patient]") -> Examined:
     names = " and ".join(f"'{name}'" for name in check.needs)
     report = Report(state=f"not looked at: {names} must be ready")
     return Examined(check=check.name, looks_at=check.looks_at, report=report)

@@ -1,6 +1,7 @@
 """What holds for every test: a clean environment, and no way out of this machine by accident."""
 
 import asyncio
+import gc
 import ipaddress
 import os
 import socket
@@ -32,6 +33,10 @@ _MAY_BLOCK = (
 """What is read before the loop has work, and what the kernel makes up as it is read."""
 
 
+_GARBAGE = 20_000
+"""New objects until a garbage collection: thousands of tests and what they import stay until the end."""
+
+
 def _suite(request: pytest.FixtureRequest) -> str:
     path: Path = request.node.path
     return path.relative_to(_TESTS).parts[0]
@@ -50,7 +55,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the lane of kind run beside that of Docker."""
+    """Collect less garbage, and let the lane of kind run beside that of Docker."""
+    gc.set_threshold(_GARBAGE)
     if config.getoption("--engine") == "kind":
         engines.run_beside_another()
 
@@ -63,6 +69,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     needs = {item: lanes.engine_of(mark.name for mark in item.iter_markers()) for item in items}
     config.hook.pytest_deselected(items=[item for item in items if needs[item] != asked])
     items[:] = [item for item in items if needs[item] == asked]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what was imported and collected out of every garbage collection from now on."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

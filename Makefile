@@ -15,7 +15,7 @@ PODS ?= 2000
 KUBE_VERSION ?=
 ETCD_VERSION ?=
 
-# Where it is set, each command compiles its modules again, and each pytest rewrites its tests again.
+# Where it is set, each of thousands of commands compiles its 400 modules again, and each pytest rewrites its tests.
 unexport PYTHONDONTWRITEBYTECODE
 
 # A new checkout begins with what mypy knows of the last one: it compares what is in the files.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from kwokctl.clusters.forking.seed import seed
 from kwokctl.clusters.launching.custom_resources import install_definitions
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.first_objects import create_first_objects
@@ -185,7 +184,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
 
 async def _prepared(home: Home, saved: Saved, file: Path | None) -> Callable[[], Awaitable[None]]:
     """Make the data that etcd begins with, if any; return what is to be done when the API answers."""
-    correct = await seed(home, saved, file) if file else None
+    correct = await _seeded(home, saved, file) if file else None
 
     async def prepare() -> None:
         if correct:
@@ -193,6 +192,12 @@ async def _prepared(home: Home, saved: Saved, file: Path | None) -> Callable[[],
         await install_definitions(home, saved)
 
     return prepare
+
+
+async def _seeded(home: Home, saved: Saved, file: Path) -> Callable[[], Awaitable[None]]:
+    from kwokctl.clusters.forking.seed import seed
+
+    return await seed(home, saved, file)
 
 
 def _check_empty(request: CreateRequest) -> None:

@@ -1,5 +1,8 @@
 """Finds the process of a component: by its pid file or, where that was lost, by what it runs."""
 
+from collections.abc import Callable, Sequence
+from functools import cache
+
 from kwokctl.errors import ConfigError
 from kwokctl.host.processes.holding import held_words
 from kwokctl.host.processes.launcher import is_on_its_way
@@ -7,16 +10,28 @@ from kwokctl.host.processes.launches import Launches
 from kwokctl.host.processes.supervise import Process, read_pid_file, working_in
 from kwokctl.model import ComponentName
 
+Working = Callable[[], Sequence[Process]]
 
-def find_process(launches: Launches, name: ComponentName) -> Process | None:
-    """Return the process of a component; the one that has ended last if none runs, as far as known."""
+
+def working_for(launches: Launches) -> Working:
+    """Return what lists the processes in a cluster's folder, once: each of the machine is looked at."""
+    return cache(lambda: list(working_in(launches.paths.root)))
+
+
+def find_process(
+    launches: Launches, name: ComponentName, working: Working | None = None
+) -> Process | None:
+    """Return the process of a component; the one that has ended last if none runs, as far as known.
+
+    Who looks for several components lists the processes once for all of them.
+    """
     recorded = read_pid_file(launches.pid_file(name))
     if recorded and recorded.is_alive:
         return recorded
-    return _without_pid_file(launches, name) or recorded
+    return _without_pid_file(launches, name, working or working_for(launches)) or recorded
 
 
-def _without_pid_file(launches: Launches, name: ComponentName) -> Process | None:
+def _without_pid_file(launches: Launches, name: ComponentName, working: Working) -> Process | None:
     """Return a process that was launched as this component, and that no pid file names.
 
     Each works in its cluster's folder. What only works there, such as a user's shell, runs
@@ -31,7 +46,7 @@ def _without_pid_file(launches: Launches, name: ComponentName) -> Process | None
     # What is on its way holds the component's lock, and writes its pid file itself.
     found = [
         each
-        for each in working_in(launches.paths.root)
+        for each in working()
         if each.words[-len(argv) :] in launched and not is_on_its_way(each.pid)
     ]
     # Read after the processes were: what has become its program by then has its pid file.

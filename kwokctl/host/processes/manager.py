@@ -12,7 +12,7 @@ from kwokctl.host.carry_out import carry_out
 from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.holding import Hold
-from kwokctl.host.processes.identify import find_process
+from kwokctl.host.processes.identify import Working, find_process, working_for
 from kwokctl.host.processes.launcher import launch
 from kwokctl.host.processes.launches import KEEPER, Launches
 from kwokctl.host.processes.lifecycle import replace_held, start_component, stop_component
@@ -107,7 +107,8 @@ class Crew:
 
     def states(self) -> Mapping[ComponentName, State]:
         """Look at every process."""
-        return {name: self._state(name) for name in self._launches.names()}
+        working = working_for(self._launches)
+        return {name: self._state(name, working) for name in self._launches.names()}
 
     def processes(self) -> dict[ComponentName, Collection[int]]:
         """Return the process of each component that runs."""
@@ -169,11 +170,11 @@ class Crew:
         )
         await launched(pid)
 
-    def _state(self, name: ComponentName) -> State:
+    def _state(self, name: ComponentName, working: Working) -> State:
         launches = self._launches
         # Nobody is looked for who was stopped on purpose: there may be many stopped clusters.
         process = (
-            find_process(launches, name)
+            find_process(launches, name, working)
             if launches.is_wanted(name)
             else read_pid_file(launches.pid_file(name))
         )

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
-from tests.support import store
+from tests.support import preloaded, store
 
 PATIENCE = 180.0
 """Seconds after which something that must come is given up."""
@@ -132,15 +132,15 @@ class Installed:
             raise AssertionError(self._progress(late, words)) from None
 
     def _run(self, *words: str, stdin: str = "", timeout: float, **settings: str) -> Finished:
-        done = subprocess.run(
-            [*command(), "--name", self.name, *words],
-            env=self.environment | settings,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        whole, environment = ("--name", self.name, *words), self.environment | settings
+        if preloaded.serves(environment):
+            done = preloaded.run(whole, environment=environment, stdin=stdin, timeout=timeout)
+        else:
+            done = subprocess.run(
+                [*command(), *whole],
+                env=environment, input=stdin,
+                capture_output=True, text=True, timeout=timeout, check=False,
+            )  # fmt: skip
         return Finished(done.returncode, done.stdout, done.stderr)
 
     def _progress(self, late: subprocess.TimeoutExpired, words: Sequence[str]) -> str:

@@ -24,10 +24,9 @@ _PROGRAMS = ("dockerd", "iptables")
 _PACKAGES = ("docker.io", "iptables")
 _PATIENCE = 180.0
 _ALONE = ("--default-address-pool=base=10.213.0.0/16,size=24",)
-_BESIDE_ANOTHER = (
-    "--default-address-pool=base=10.215.0.0/16,size=24", "--iptables=false", "--ip6tables=false",
-)  # fmt: skip
-"""Addresses that no other engine's networks are likely to have; the second leaves the filter alone."""
+"""Addresses that no other engine's networks are likely to have."""
+_POOLS = range(215, 231)
+"""Those of engines that run beside each other: which one, the number of the process says."""
 _CAP_SYS_RESOURCE = 24
 
 
@@ -44,7 +43,10 @@ class _Networks:
 
 def run_beside_another() -> None:
     """Have the engines of this process leave the packet filter to those of another."""
-    _Networks.words = _BESIDE_ANOTHER
+    pool = _POOLS[os.getpid() % len(_POOLS)]
+    _Networks.words = (
+        f"--default-address-pool=base=10.{pool}.0.0/16,size=24", "--iptables=false", "--ip6tables=false",
+    )  # fmt: skip
 
 
 class NoEngineError(Exception):

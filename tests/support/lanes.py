@@ -3,7 +3,7 @@
 Most tests wait for programs that start and stop, so a lane that waits leaves its processor to
 another. What two tests cannot use at once is used in one lane only, one test after the other:
 the rules that a dockerd makes in the packet filter, which a second one would overwrite, and Podman.
-The Docker of kind's lane makes none: kind's nodes need only published ports, for which it has a
+The Dockers of kind's lanes make none: kind's nodes need only published ports, for which they have a
 proxy.
 
 Each lane is a pytest of its own, and what `make check` does is one more. Its lines are shown as it
@@ -50,21 +50,46 @@ _ROUNDS = (
 _LIVES = ("tests/e2e/test_create.py", "tests/e2e/test_documents.py", "tests/e2e/test_story.py")
 """Whole lives of clusters: beside the rounds, so that no lane goes on alone with one processor at the end."""
 _APART = (*_ROUNDS, *_LIVES)
+_ON_KIND = ("tests/e2e/test_every_runtime.py", "tests/e2e/test_usage.py")
+"""Half of what runs on kind: a second engine costs less than a lane that goes on alone."""
+_STORIES = (
+    "tests/e2e/test_rewind.py",
+    "tests/e2e/test_every_runtime.py",
+    "tests/e2e/test_dry_run.py",
+    "tests/e2e/test_recovery.py",
+    "tests/e2e/test_stage_sets.py",
+    "tests/e2e/test_python_programs.py",
+    "tests/e2e/test_pytest_workers.py",
+)
+"""Half of what runs as processes."""
+
+
+def _without(files: Iterable[str]) -> Sequence[str]:
+    return [f"--ignore={file}" for file in files]
+
+
 LANES: Mapping[str, Sequence[str]] = {
     "docker": (*_WITH_PROGRAMS, "--engine=docker"),
-    "kind": (*_WITH_PROGRAMS, "--engine=kind"),
+    "kind": (*_WITH_PROGRAMS, "--engine=kind", *_without(_ON_KIND)),
+    "kind life": (*_ON_KIND, "--engine=kind"),
     "podman": (*_WITH_PROGRAMS, "--engine=podman"),
     "processes": (
         *_WITH_PROGRAMS,
         "--engine=none",
         f"--ignore-glob={_ROOT}/{_DATA_PATH}",
-        *(f"--ignore={file}" for file in _APART),
+        *_without((*_APART, *_STORIES)),
     ),
+    "stories": (*_STORIES, "--engine=none"),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
     "lives": (*_APART, "--engine=none"),
     "python": ("tests/unit", "tests/cli", "tests/packaging"),
 }
 """What selects the tests of each lane; each test is in one of them."""
+
+_COMPUTES = "python"
+_BEHIND = ("nice", "-n", "5")
+"""Before a lane that waits most of the time: with an equal share of the processors, the one that only computes would
+end last, alone with one of them."""
 
 CHECK: Mapping[str, Sequence[str]] = {"check": ("make", "--no-print-directory", "check")}
 """What reads the code rather than runs it: beside the tests, for it uses one processor only."""
@@ -149,9 +174,12 @@ def commands(words: Sequence[str]) -> Mapping[str, Sequence[str]]:
     pytest = [sys.executable, "-m", "pytest", "--no-header"]
     # Lanes would overwrite each other's record of what has failed.
     return {
-        name: [*pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}", *own, *words]
+        name: [
+            *(() if name == _COMPUTES else _BEHIND),
+            *pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}", *own, *words,
+        ]
         for name, own in LANES.items()
-    }
+    }  # fmt: skip
 
 
 def run(commands: Mapping[str, Sequence[str]]) -> int:

@@ -15,10 +15,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 _SERVER = Path(__file__).parent / "programs" / "preloaded.py"
 _PATIENCE = 60.0
@@ -36,30 +38,52 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command with captured output, as subprocess.run does."""
     deadline = time.monotonic() + timeout
-    given, feed = os.pipe()
     out, err = _Captured(), _Captured()
     with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as answers:
         line.connect(_server().address)
-        request = json.dumps((words, dict(environment), str(Path.cwd()))).encode()
-        theirs = [given, out.end, err.end]
-        socket.send_fds(line, [len(request).to_bytes(4, "big")], theirs)
-        line.sendall(request)
-        for end in theirs:
-            os.close(end)
+        feed = _send(line, (words, dict(environment), str(Path.cwd())), out, err)
+        threading.Thread(target=_feed, args=(feed, stdin), daemon=True).start()
         pid = int(answers.readline())
         try:
-            threading.Thread(target=_feed, args=(feed, stdin), daemon=True).start()
-            line.settimeout(timeout)
-            code = int(answers.readline())
-            for captured in (out, err):
-                captured.wait(deadline)
+            with _ending(pid, line, answers):
+                line.settimeout(timeout)
+                code = int(answers.readline())
+                for captured in (out, err):
+                    captured.wait(deadline)
         except TimeoutError:
-            os.kill(pid, signal.SIGKILL)
             raise subprocess.TimeoutExpired(words, timeout, out.content, err.content) from None
-        except BaseException:
-            os.kill(pid, signal.SIGKILL)
-            raise
     return subprocess.CompletedProcess(words, code, out.text, err.text)
+
+
+def _send(line: socket.socket, request: object, out: "_Captured", err: "_Captured") -> int:
+    """Ask for a command that writes there; return the pipe from which it will read."""
+    given, feed = os.pipe()
+    body = json.dumps(request).encode()
+    streams = [given, out.end, err.end]
+    socket.send_fds(line, [len(body).to_bytes(4, "big")], streams)
+    line.sendall(body)
+    for stream in streams:
+        os.close(stream)
+    return feed
+
+
+@contextmanager
+def _ending(pid: int, line: socket.socket, answers: BinaryIO) -> Iterator[None]:
+    """Kill a command that is not waited for any more; an interrupted one takes away what it has made."""
+    try:
+        yield
+    except BaseException as e:
+        if not (isinstance(e, KeyboardInterrupt) and _ends(line, answers)):
+            os.kill(pid, signal.SIGKILL)
+        raise
+
+
+def _ends(line: socket.socket, answers: BinaryIO) -> bool:
+    line.settimeout(_PATIENCE)
+    try:
+        return bool(answers.readline())
+    except OSError:
+        return False
 
 
 class _Captured:

@@ -17,7 +17,7 @@ from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.events.writer import EventWriter
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.leases.decode import stored_lease
-from kwokctl.dataplane.pacing import Window
+from kwokctl.dataplane.pacing import BULK_TICK, Window
 from kwokctl.dataplane.port import (
     Figures,
     NewObjects,
@@ -100,7 +100,7 @@ class EtcdPlane:
         self._events = EventWriter(
             api.record, route.store, route.keys, self._namespace, manager=manager
         )
-        self._bulk = EtcdBulk(access, Window, insists=route.insists)
+        self._bulk = EtcdBulk(access, partial(Window, tick=BULK_TICK), insists=route.insists)
 
     def leave(self, resources: Collection[Resource]) -> None:
         """Write objects of these kinds, and of no others, through the API from now on."""

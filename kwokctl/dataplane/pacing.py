@@ -21,9 +21,18 @@ LATE = 0.5
 """Seconds of delay from which it shrinks."""
 PATIENCE = 5.0
 """Seconds in which the watch shows none of our writes after which one a tenth of a second is let through."""
+AT_ONCE = 128
+"""Writes of a bulk under way at a time: more than there are turns in a tick, as long as watchers follow."""
 _RECENT = 10.0
 """Seconds for which a measured delay says something: no more is measured while nothing is written."""
-_TICK = 0.005
+TICK = 0.005
+"""Seconds between the turns that are handed out together."""
+BULK_TICK = 0.02
+"""The same for many objects: whatever follows them does part of its work once for each burst, not for each object.
+
+kube-controller-manager looks at all nodes whenever some are new; etcd syncs its log, and the API server
+flushes its connections.
+"""
 _QUICKEST = 0.02
 """Seconds until the watch shows a write at best: a window is spread over no less."""
 _GENTLE = 0.1
@@ -32,11 +41,14 @@ _GENTLE = 0.1
 class Window:
     """Hands out turns to write; `written` and `seen` report how the watch follows."""
 
-    def __init__(self, *, first: int = FIRST, most: int = MOST) -> None:
-        """Start with `first` unseen writes; must be called where an event loop runs."""
+    def __init__(self, *, first: int = FIRST, most: int = MOST, tick: float = TICK) -> None:
+        """Start with `first` unseen writes; must be called where an event loop runs.
+
+        Turns that have to be waited for are handed out every `tick` seconds.
+        """
         self._loop = asyncio.get_running_loop()
         self._size = float(first)
-        self._first, self._most = first, most
+        self._first, self._most, self._tick = first, most, tick
         self._starting = True
         self._taken = 0
         self._unseen: list[tuple[int, float]] = []
@@ -79,7 +91,7 @@ class Window:
     async def turn(self) -> None:
         """Wait for a turn; every turn must be followed by `written` or `lost`."""
         now = self._loop.time()
-        if not self._waiting and now - self._rang_at >= _TICK:
+        if not self._waiting and now - self._rang_at >= self._tick:
             self._refill(now)
         if not self._waiting and self._budget >= 1.0 and self._taken < self._size:
             self._go()
@@ -167,7 +179,7 @@ class Window:
 
     def _refill(self, now: float) -> None:
         self._rang_at = now
-        self._budget = max(1.0, self._size * _TICK / max(self.delay, _QUICKEST))
+        self._budget = max(1.0, self._size * self._tick / max(self.delay, _QUICKEST))
 
     def _let_one(self) -> None:
         while self._waiting:
@@ -179,4 +191,4 @@ class Window:
 
     def _set_timer(self) -> None:
         if self._timer is None:
-            self._timer = self._loop.call_later(_TICK, self._ring)
+            self._timer = self._loop.call_later(self._tick, self._ring)

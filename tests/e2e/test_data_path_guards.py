@@ -8,7 +8,7 @@ from subprocess import Popen
 
 import pytest
 
-from kwokctl.dataplane.bulk.copy_writer import AT_ONCE
+from kwokctl.dataplane.pacing import AT_ONCE
 from kwokctl.kube.resource import PODS
 from tests.support.data_paths import data_paths
 from tests.support.installed import PATIENCE, TELLING, Finished, Installed, until

@@ -16,7 +16,7 @@ from kwokctl.dataplane.bulk.copy_values import CopyValues
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.samples import SAMPLES, create_samples
 from kwokctl.dataplane.copies.json_stamp import Copy, in_order
-from kwokctl.dataplane.pacing import Window
+from kwokctl.dataplane.pacing import AT_ONCE, Window
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.etcd.kv.kv import Compare, Put
@@ -24,9 +24,6 @@ from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NAMESPACES
 from kwokctl.retry import retried
 from kwokctl.tasks import for_each
-
-AT_ONCE = 64
-"""Transactions under way at a time."""
 
 
 class _NotWrittenError(Exception):

@@ -8,7 +8,7 @@ from functools import partial
 from kwokctl.dataplane.bulk.copy_writer import prepared
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
-from kwokctl.dataplane.pacing import Window
+from kwokctl.dataplane.pacing import AT_ONCE, Window
 from kwokctl.dataplane.port import WORTH, NewObjects, ObjectKey, ObjectVersion, OldObjects
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.kube.resource import LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, SERVICES, Resource
@@ -21,8 +21,6 @@ _CONTROLLERS = Resource(
 _MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES, _CONTROLLERS})
 """Namespaces are emptied, the addresses of services freed, the pods of old controllers orphaned."""
 _WHY = "deleting such an object has effects on others"
-TRANSACTIONS_AT_ONCE = 64
-"""Transactions under way at a time."""
 
 
 class EtcdBulk:
@@ -112,7 +110,7 @@ async def delete_in_etcd(old: OldObjects, access: BulkAccess, window: Window) ->
     version = int(first.version or 0)
     located = await locate(access, old.resource, old.namespace, first.name, version)
     deletion = _Deletion(old, access, window, located)
-    await for_each(old.objects, deletion.delete, at_once=TRANSACTIONS_AT_ONCE)
+    await for_each(old.objects, deletion.delete, at_once=AT_ONCE)
 
 
 class _Deletion:

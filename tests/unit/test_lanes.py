@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -191,3 +191,41 @@ def test_an_interrupted_run_deletes_what_its_tests_have_made(tmp_path: Path, num
     assert "KeyboardInterrupt" in running.stdout.read()
     running.stdout.close()
     assert deleted.exists()
+
+
+def run_shells(lines: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Run a shell for each lane."""
+    commands = {name: ["sh", "-c", line] for name, line in lines.items()}
+    script = f"import sys; from tests.support.lanes import run; sys.exit(run({commands!r}))"
+    return subprocess.Popen(
+        [sys.executable, "-c", script], cwd=TESTS.parent, stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_lanes_wait_while_many_others_run(tmp_path: Path) -> None:
+    # Those end when as many as may run at a time have begun.
+    one = f"cd {tmp_path}; touch $$; until [ $(ls | wc -l) = {lanes.AT_ONCE} ]; do sleep 0.1; done"
+    names = [f"lane {number}" for number in range(lanes.AT_ONCE)]
+
+    running = run_shells({**dict.fromkeys(names, one), "last": "echo begun"})
+    shown, _ = running.communicate(timeout=60)
+
+    assert running.returncode == 0
+    assert shown.count("ended with exit code 0") == lanes.AT_ONCE + 1
+    assert "ended with exit code 0" in shown.partition("begun")[0]
+
+
+def test_an_interrupted_run_does_not_begin_lanes_that_wait() -> None:
+    names = [f"lane {number}" for number in range(lanes.AT_ONCE)]
+    running = run_shells(
+        {**dict.fromkeys(names, "echo begun; exec sleep 60"), "last": "echo begun"}
+    )
+    assert running.stdout is not None
+    for _ in names:
+        assert next(line for line in running.stdout if "begun" in line)
+
+    running.send_signal(signal.SIGINT)
+    shown, _ = running.communicate(timeout=60)
+
+    assert running.returncode == 2
+    assert "FAILED the lane 'last': interrupted before it began" in shown

@@ -25,7 +25,7 @@ _FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
 _NOTHING: Mapping[str, int] = {}
 
 
-class Moment(NamedTuple):
+class PodLook(NamedTuple):
     """What the function gets beside the pod, where nothing is special about it."""
 
     now: float
@@ -48,7 +48,7 @@ class LifePlan:
     levels: Mapping[str, int] | None
     """Those of the memory; None if there is none."""
 
-    def outcome(self, form: ObjectForm, moment: Moment) -> PodOutcome:
+    def outcome(self, form: ObjectForm, moment: PodLook) -> PodOutcome:
         """Return what becomes of a pod; MisfitError, or another error, if it must be looked at by itself."""
         now, memory, functions = moment
         texts, (due, *messages) = self.compute(
@@ -69,7 +69,9 @@ class LifePlan:
         return tuple(events)
 
 
-def life_plan(form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape]) -> LifePlan | None:
+def life_plan(
+    form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape]
+) -> LifePlan | None:
     """Return the plan for pods like one of them; None if what becomes of it cannot be traced.
 
     `known` returns the shape that is known already for an equal one.
@@ -80,7 +82,7 @@ def life_plan(form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape])
         return None
 
 
-def _traced(form: ObjectForm, moment: Moment, known: Callable[[Shape], Shape]) -> LifePlan:
+def _traced(form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape]) -> LifePlan:
     shape, memory = form.shape, moment.memory
     numbers = {"now": moment.now, "at": moment.now if memory is None else memory.at}
     source = TracedSource(

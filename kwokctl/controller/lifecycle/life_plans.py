@@ -4,7 +4,7 @@ from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from kwokctl.controller.lifecycle.admission.requests import Amounts, requests_of
-from kwokctl.controller.lifecycle.life_plan import LifePlan, Moment, life_plan
+from kwokctl.controller.lifecycle.life_plan import LifePlan, PodLook, life_plan
 from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
 from kwokctl.controller.lifecycle.statuses import has_started
 from kwokctl.controller.plans.plans import Plans
@@ -48,7 +48,7 @@ class LifePlans:
             found = self._common[shape] = _common(shape.value)
             return found
 
-    def outcome(self, form: ObjectForm, moment: Moment) -> PodOutcome | None:
+    def outcome(self, form: ObjectForm, moment: PodLook) -> PodOutcome | None:
         """Return what becomes of a pod; None if it must be looked at by itself."""
 
         def made() -> LifePlan | None:

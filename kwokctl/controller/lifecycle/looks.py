@@ -10,7 +10,7 @@ from kwokctl.controller.lifecycle.admission.requests import requests_of
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.ends import Eviction
-from kwokctl.controller.lifecycle.life_plan import Moment
+from kwokctl.controller.lifecycle.life_plan import PodLook
 from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
@@ -94,7 +94,7 @@ class PodLooks:
             ):
                 return None
             functions: Mapping[str, Any] = self._hooks.functions(state)
-            moment = Moment(self._wall(), self._memories.get(uid), functions)
+            moment = PodLook(self._wall(), self._memories.get(uid), functions)
             return self._plans.outcome(form, moment)
         except Exception:  # whatever it is, it comes again when the pod is looked at by itself
             return None

@@ -38,7 +38,7 @@ def held_file(argv: list[str], flag: str) -> Path | None:
     return next(map(Path, found), None)
 
 
-class Hold:
+class HeldFile:
     """A pipe from which one program reads a file."""
 
     def __init__(self, file: Path) -> None:

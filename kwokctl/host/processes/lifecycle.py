@@ -7,7 +7,7 @@ from pathlib import Path
 from kwokctl.errors import ComponentError
 from kwokctl.host import logfiles
 from kwokctl.host.files import turn, write_atomic
-from kwokctl.host.processes.holding import Hold, held_words
+from kwokctl.host.processes.holding import HeldFile, held_words
 from kwokctl.host.processes.identify import find_process
 from kwokctl.host.processes.launcher import FAILED, launch
 from kwokctl.host.processes.launches import Launches
@@ -32,7 +32,7 @@ async def start_component(
 
 async def replace_held(
     launches: Launches, name: ComponentName, grace: float, *, why: str
-) -> Hold | None:
+) -> HeldFile | None:
     """Stop a component, and launch it anew: the new one waits before it acts, and ends with this process.
 
     Returns None for one that cannot be made to wait: that is only stopped. It stays marked as stopped
@@ -43,7 +43,7 @@ async def replace_held(
         await stop_component(launches, name, grace)
         return None
     async with _turn(launches, name, "replacing") as lock:
-        former, hold = find_process(launches, name), Hold(file)
+        former, hold = find_process(launches, name), HeldFile(file)
         try:
             # The former one has its signal before the other is launched; its end takes it some time.
             await both(_end(former, grace), _launch(launches, name, why, lock, hold))
@@ -62,7 +62,7 @@ async def _end(process: Process | None, grace: float) -> None:
 
 
 async def _launch(
-    launches: Launches, name: ComponentName, why: str, lock: int, hold: Hold | None = None
+    launches: Launches, name: ComponentName, why: str, lock: int, hold: HeldFile | None = None
 ) -> None:
     how, log = launches.read(name), launches.paths.log(name)
     check_program(name, Path(how.argv[0]))

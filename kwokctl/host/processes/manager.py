@@ -11,7 +11,7 @@ from kwokctl.host import logfiles
 from kwokctl.host.carry_out import carry_out
 from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.host.processes.holding import Hold
+from kwokctl.host.processes.holding import HeldFile
 from kwokctl.host.processes.identify import Working, find_process, working_for
 from kwokctl.host.processes.launcher import launch
 from kwokctl.host.processes.launches import KEEPER, Launches
@@ -79,7 +79,7 @@ class Crew:
         Returns what lets these act.
         """
         self._mark_stopped(names)
-        holds: list[Hold] = []
+        holds: list[HeldFile] = []
 
         async def replace(name: ComponentName) -> None:
             hold = await replace_held(self._launches, name, self._grace, why="started by kwokctl")

@@ -105,11 +105,14 @@ async def test_with_build_no_registry_is_queried(home: Home) -> None:
     assert there.engine.pulled == []
 
 
-@pytest.mark.parametrize("given", ["", "mine/node:v1.36.3"])
-async def test_with_offline_nothing_is_pulled_or_made(home: Home, given: str) -> None:
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("", "neither the node image"), ("mine/node:v1.36.3", "'mine/node:v1.36.3' is not here")],
+)
+async def test_with_offline_nothing_is_pulled_or_made(home: Home, given: str, said: str) -> None:
     there = images(registry=(PUBLISHED, "mine/node:v1.36.3"))
 
-    with pytest.raises(ArtifactError, match="here"):
+    with pytest.raises(ArtifactError, match=said):
         await taken(home, there, artifact_source="offline", kind_node_image=given)
     assert there.engine.pulled == []
     assert there.made_of == []

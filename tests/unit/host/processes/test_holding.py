@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.host.processes.holding import Hold
+from kwokctl.host.processes.holding import HeldFile
 
 _PATIENCE = 60_000
 """Milliseconds."""
@@ -35,7 +35,7 @@ def fork() -> Iterator[list[int]]:
 def test_a_program_gets_its_file_while_a_fork_of_this_process_goes_on(
     file: Path, fork: list[int]
 ) -> None:
-    hold = Hold(file)
+    hold = HeldFile(file)
     pid = os.fork()
     if not pid:
         signal.pause()

@@ -211,12 +211,10 @@ class Installed:
         }
 
     def pids(self) -> dict[str, int]:
-        """Return the process of each component that runs."""
-        return {
-            component: _number_in(path)
-            for path in sorted((self.workdir / "clusters" / self.name / "pids").glob("*.pid"))
-            if (component := path.stem)
-        }
+        """Return the process of each component; one that is being started may have none."""
+        folder = self.workdir / "clusters" / self.name / "pids"
+        recorded = {path.stem: path.read_text().split() for path in sorted(folder.glob("*.pid"))}
+        return {component: int(words[0]) for component, words in recorded.items() if words}
 
     @contextmanager
     def paused(self, component: str) -> Iterator[None]:
@@ -317,10 +315,6 @@ def _versions() -> dict[str, str]:
     """Return the settings of the versions that `make e2e KUBE_VERSION=…` has named."""
     given = {name: os.environ.get(f"KWOKCTL_TEST_{name}", "") for name in _VERSIONS}
     return {f"KWOK_{name}": value for name, value in given.items() if value}
-
-
-def _number_in(path: Path) -> int:
-    return int(path.read_text().split()[0])
 
 
 def _processes_with(text: str) -> Iterator[tuple[int, str]]:

@@ -35,8 +35,9 @@ async def replace_held(
 ) -> HeldFile | None:
     """Stop a component, and launch it anew: the new one waits before it acts, and ends with this process.
 
-    Returns None for one that cannot be made to wait: that is only stopped. It stays marked as stopped
-    until it is started, so that no other process launches it meanwhile.
+    Returns None for one that cannot be made to wait: that is only stopped, and `grace` is for it. The
+    other is killed: the new one takes over its work. It stays marked as stopped until it is started, so
+    that no other process launches it meanwhile.
     """
     file = launches.held_file(name)
     if file is None:
@@ -46,7 +47,7 @@ async def replace_held(
         former, hold = find_process(launches, name), HeldFile(file)
         try:
             # The former one has its signal before the other is launched; its end takes it some time.
-            await both(_end(former, grace), _launch(launches, name, why, lock, hold))
+            await both(_end(former, grace=0), _launch(launches, name, why, lock, hold))
         except BaseException:
             # It may have been launched nevertheless.
             hold.let_go()

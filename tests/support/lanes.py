@@ -32,7 +32,7 @@ ENGINES = ("none", "docker", "kind", "podman")
 
 NO_TESTS = 5
 """The exit code of a pytest that has found nothing to run."""
-AT_ONCE = 7
+AT_ONCE = 6
 """Lanes at a time, in their order: with more, two processors spend more on changing between programs than they gain."""
 _INTERRUPTED = 2
 """The exit code of an interrupted pytest."""
@@ -78,7 +78,6 @@ LANES: Mapping[str, Sequence[str]] = {
     "kind": (*_WITH_PROGRAMS, "--engine=kind", *_without(_ON_KIND)),
     "kind life": (*_ON_KIND, "--engine=kind"),
     "podman": (*_WITH_PROGRAMS, "--engine=podman"),
-    "lives": (*_APART, "--engine=none"),
     "processes": (
         *_WITH_PROGRAMS,
         "--engine=none",
@@ -87,12 +86,10 @@ LANES: Mapping[str, Sequence[str]] = {
     ),
     "stories": (*_STORIES, "--engine=none"),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
+    "lives": (*_APART, "--engine=none"),
     "python": ("tests/unit", "tests/cli", "tests/packaging"),
 }
-"""What selects the tests of each lane; each test is in one of them.
-
-Those that wait for engines and for the clock begin first; what mostly computes fills both processors at the end.
-"""
+"""What selects the tests of each lane; each test is in one of them."""
 
 _COMPUTES = "python"
 _BEHIND = ("nice", "-n", "5")

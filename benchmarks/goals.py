@@ -28,6 +28,9 @@ ROWS: Mapping[str, Row] = {
         "`scale node --replicas {count}`, to all Ready and free of the not-ready taint",
         "s", 10_000, goal=6, original="144 s", each="node",
     ),
+    "nodes-watched": Row(
+        "the same while another client watches all nodes and pods", "s", 10_000, each="node"
+    ),
     "gap-nodes": Row(
         "the same: nodes that are there and not Ready yet, at most at a time", "", 10_000, goal=5
     ),

@@ -56,6 +56,15 @@ class Meter:
         cpu = _difference(self._spent(), before)
         return Measured(took, cpu, await ended_watches(self.pool) - ended)
 
+    async def command(self, do: Callable[[], Awaitable[object]]) -> Measured:
+        """Do something while nobody else watches, and measure it until it has returned."""
+        ended, before = await ended_watches(self.pool), self._spent()
+        began = time.perf_counter()
+        await do()
+        took = time.perf_counter() - began
+        cpu = _difference(self._spent(), before)
+        return Measured(took, cpu, await ended_watches(self.pool) - ended)
+
     async def rest(self, seconds: float) -> Measured:
         """Measure what is spent while nothing is asked for."""
         before, began = self._spent(), time.perf_counter()

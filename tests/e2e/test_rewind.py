@@ -77,6 +77,10 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     installed.kubectl("wait", "pvc/data", "--for=jsonpath={.status.phase}=Bound", "--timeout=120s")
     # It is first looked at after a quarter of a minute.
     installed.kubectl("wait", "hpa/web", "--for=condition=ScalingActive=False", "--timeout=120s")
+    # A quota that is counted while pods are created may lack one until it is counted again.
+    installed.kubectl("patch", "quota/few", "-p", '{"spec":{"hard":{"services":"40"}}}')
+    counted = "--for=jsonpath={.status.hard.services}=40"
+    installed.kubectl("wait", "quota/few", counted, "--timeout=120s")
     yield installed
     installed.ok("delete", "cluster")
 
@@ -365,6 +369,14 @@ def test_controllers_that_were_at_work_at_a_mark_finish_it_after_the_rewind(
     [owner] = there.find("replicasets", selector="app=busy")
     assert owner["status"]["replicas"] == owner["status"]["readyReplicas"] == 60
     assert cluster.statuses() == {"Ready"}
+    scheduler = cluster.pids()["kube-scheduler"]
+    there.remove("deployment/busy")
+    there.wait_for("pods", "deleted", selector="app=busy", timeout=120)
+    there.rewind("done")
+    # All come back on their nodes, so the scheduler runs on, and binds what comes next.
+    assert cluster.pids()["kube-scheduler"] == scheduler
+    cluster.kubectl("scale", "deployment/busy", "--replicas=70")
+    there.wait_for("deployment/busy", ".status.readyReplicas == 70", timeout=120)
     there.rewind("rest")
     for name in ("busy", "done"):
         there.drop(name)

@@ -22,7 +22,7 @@ from kwokctl.model import KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, ClusterName
 
 PAUSED = (KUBE_CONTROLLER_MANAGER,)
 """What would answer each write with others, beside what the user has added."""
-_PAUSED_FOR_PODS = (KUBE_SCHEDULER,)
+_PAUSED_FOR_MOVES = (KUBE_SCHEDULER,)
 """It ends when a pod that it has bound is on another node, or on none: it takes its cache for corrupt."""
 
 
@@ -62,7 +62,7 @@ async def rewind_cluster(
                 async with _pausing(reach) as pause:
                     settling = Settling(reach, mark, content, in_all=not is_known)
                     settled = await settling.run(
-                        before_writes=pause.replace, before_pods=pause.stop_later
+                        before_writes=pause.replace, before_moves=pause.stop_later
                     )
                     pause.let_go()
                     events = 0 if keep_events else await delete_events(reach, mark)
@@ -79,7 +79,7 @@ async def rewind_cluster(
 
 def _pausing(reach: Reach) -> AbstractAsyncContextManager[Pause]:
     wanted = (*PAUSED, *answering(reach.saved.options, needs_webhooks=False))
-    return pausing(reach.runtime, reach.saved, reach.marks.paths, wanted, later=_PAUSED_FOR_PODS)
+    return pausing(reach.runtime, reach.saved, reach.marks.paths, wanted, later=_PAUSED_FOR_MOVES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

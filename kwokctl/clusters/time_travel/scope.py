@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from kwokctl.etcd.kv.kv import prefix_end
+from kwokctl.clusters.time_travel.pod_nodes import keeps_node
 from kwokctl.etcd.marks.difference import Write
 from kwokctl.etcd.marks.present import Range
 
@@ -64,10 +65,11 @@ class RewindScope:
         """Tell whether a key is that of a CustomResourceDefinition."""
         return key.startswith(self._folder(_DEFINITIONS))
 
-    def puts_pods(self, writes: Iterable[Write]) -> bool:
-        """Tell whether pods are put back, rather than deleted."""
+    def moves_pods(self, writes: Iterable[Write]) -> bool:
+        """Tell whether pods are put back elsewhere than where the scheduler may know them."""
         pods = self._folder(_PODS)
-        return any(w.value is not None and w.key.startswith(pods) for w in writes)
+        put = (w for w in writes if w.value is not None and w.key.startswith(pods))
+        return not all(map(keeps_node, put))
 
     def is_restless(self, writes: Iterable[Write]) -> bool:
         """Tell whether the API server itself may change more when these have been written."""

@@ -53,7 +53,7 @@ class Settling:
         self._rest = rest
         self._tries: Counter[bytes] = Counter()
         self._is_put: dict[bytes, bool] = {}
-        self._may_put_pods = False
+        self._may_move_pods = False
 
     async def look(self) -> tuple[int, list[Write]]:
         """Return what differs now, and the revision at which it does."""
@@ -65,19 +65,19 @@ class Settling:
             found = await present_since(self._reach.kv, self._content, ranges, self._mark.baseline)
         return found.revision, list(difference(self._content, found.changed, found.missing))
 
-    async def run(self, *, before_writes: Step, before_pods: Step) -> Settled:
+    async def run(self, *, before_writes: Step, before_moves: Step) -> Settled:
         """Write until two looks in a row agree that all is as marked, or objects do not stay so.
 
-        `before_writes` is done once, and so is `before_pods` if pods are put back.
+        `before_writes` is done once, and so is `before_moves` if pods are put back on other nodes, or on none.
         """
         with self._reach.home.progress.step(f"Going back to '{self._mark.name}'") as step:
             view = ApiView(self._reach.client, self._reach.scope)
             writer = DifferenceWriter(self._reach.kv, view, self._reach.scope, step)
-            revision, writes = await self._first_look(before_writes, before_pods)
+            revision, writes = await self._first_look(before_writes, before_moves)
             rests = False
             while due := [write for write in writes if self._tries[write.key] < _TRIES]:
                 rests = rests or self._reach.scope.is_restless(due)
-                await self._prepare(due, before_pods)
+                await self._prepare(due, before_moves)
                 await writer.write(due)
                 self._note(due)
                 revision, writes = await self.look()
@@ -92,12 +92,12 @@ class Settling:
             unsettled=tuple(write.key for write in writes),
         )
 
-    async def _first_look(self, before_writes: Step, before_pods: Step) -> tuple[int, list[Write]]:
+    async def _first_look(self, before_writes: Step, before_moves: Step) -> tuple[int, list[Write]]:
         """Look while that is done which has to be done before anything is written."""
 
         async def look() -> tuple[int, list[Write]]:
             revision, writes = await self.look()
-            await self._prepare(writes, before_pods)
+            await self._prepare(writes, before_moves)
             return revision, writes
 
         # Where the look fails the rest is done nevertheless: half a stop is worse than a whole one.
@@ -105,10 +105,10 @@ class Settling:
         # What was written meanwhile is found after the first writes; without any, it is found now.
         return looked if looked[1] else await self.look()
 
-    async def _prepare(self, writes: Sequence[Write], before_pods: Step) -> None:
-        if not self._may_put_pods and self._reach.scope.puts_pods(writes):
-            await before_pods()
-            self._may_put_pods = True
+    async def _prepare(self, writes: Sequence[Write], before_moves: Step) -> None:
+        if not self._may_move_pods and self._reach.scope.moves_pods(writes):
+            await before_moves()
+            self._may_move_pods = True
 
     def _note(self, writes: Sequence[Write]) -> None:
         self._tries.update(write.key for write in writes)

@@ -54,7 +54,7 @@ async def _settled(reach: Reach, mark: Mark) -> Settled:
     with opened(reach.marks.content(mark)) as content:
         is_known = await has_same_history(reach, mark)
         settling = Settling(reach, mark, content, in_all=not is_known, rest=0)
-        return await settling.run(before_writes=_nothing, before_pods=_nothing)
+        return await settling.run(before_writes=_nothing, before_moves=_nothing)
 
 
 async def _nothing() -> None:
@@ -177,7 +177,7 @@ async def test_what_is_written_first_is_answered_and_written_again(home: Home) -
 
 
 @pytest.mark.parametrize(("changed", "calls"), [(POD, 1), (POD + b"0", 0), (KEYS[0], 0)])
-async def test_the_scheduler_is_stopped_before_pods_are_put_back(
+async def test_the_scheduler_is_stopped_before_moves_are_put_back(
     home: Home, changed: bytes, calls: int
 ) -> None:
     kv, called = RangedEtcd(), []
@@ -192,7 +192,7 @@ async def test_the_scheduler_is_stopped_before_pods_are_put_back(
 
     with opened(reach.marks.content(mark)) as content:
         settling = Settling(reach, mark, content, in_all=False, rest=0)
-        await settling.run(before_writes=_nothing, before_pods=stop)
+        await settling.run(before_writes=_nothing, before_moves=stop)
 
     assert called == [b"2"] * calls
 
@@ -218,7 +218,7 @@ async def test_what_changes_while_components_stop_is_taken_back_and_nothing_is_w
 
     with opened(reach.marks.content(mark)) as content:
         settling = Settling(reach, mark, content, in_all=False, rest=0)
-        settled = await settling.run(before_writes=stop, before_pods=_nothing)
+        settled = await settling.run(before_writes=stop, before_moves=_nothing)
 
     assert seen == [marked | dict.fromkeys((POD, *changed), b"2")]
     assert (_values(kv), settled.unsettled) == (marked, ())
@@ -237,7 +237,7 @@ async def test_components_are_stopped_as_a_whole_though_etcd_fails(home: Home) -
     with opened(reach.marks.content(mark)) as content:
         settling = FailingLook(reach, mark, content, in_all=False, rest=0)
         with pytest.raises(UnavailableError, match="gone"):
-            await settling.run(before_writes=stop, before_pods=_nothing)
+            await settling.run(before_writes=stop, before_moves=_nothing)
 
     assert stopped == [True]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from kwokctl.etcd.kv.kv import prefix_end
 from kwokctl.clusters.time_travel.pod_nodes import keeps_node
+from kwokctl.etcd.kv.kv import prefix_end
 from kwokctl.etcd.marks.difference import Write
 from kwokctl.etcd.marks.present import Range
 

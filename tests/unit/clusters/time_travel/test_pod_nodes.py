@@ -12,7 +12,10 @@ POD, OTHER = b"/registry/pods/default/web", b"/registry/configmaps/default/web"
 
 
 def _pod(node: str = "", image: str = "web") -> bytes:
-    spec = {"containers": [{"name": "main", "image": image}], **({"nodeName": node} if node else {})}
+    spec = {
+        "containers": [{"name": "main", "image": image}],
+        **({"nodeName": node} if node else {}),
+    }
     head = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}}
     return value_with({**head, "spec": spec})
 
@@ -73,6 +76,9 @@ def test_pods_that_go_and_other_objects_move_nothing() -> None:
 
 
 def test_one_pod_that_moves_is_enough() -> None:
-    still, moved = Write(POD, _pod("node-1"), 0), Write(POD + b"2", _pod("node-1"), 7, _pod("node-2"))
+    still, moved = (
+        Write(POD, _pod("node-1"), 0),
+        Write(POD + b"2", _pod("node-1"), 7, _pod("node-2")),
+    )
 
     assert SCOPE.moves_pods([still, moved])

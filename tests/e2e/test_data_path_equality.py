@@ -10,7 +10,7 @@ from kwokctl.dataplane.copies.difference import difference, spelled, value_at
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.json_value import Json
 from tests.support.data_paths import data_paths
-from tests.support.installed import TELLING, Installed
+from tests.support.installed import TELLING, Installed, until
 
 pytestmark = [
     pytest.mark.e2e,
@@ -38,6 +38,7 @@ SETS: Mapping[str, Sequence[str]] = {
     "host": ("--on-nodes", "type=kwok", "--param", ".hostNetwork = true"),
     "unplaced": (),
 }
+LEASES = ("leases", "-n", "kube-node-lease")
 NUMBER = 30
 PATHS = ("api", "etcd")
 
@@ -114,10 +115,15 @@ def shown(found: Objects, path: Path) -> str:
         return "nothing"
 
 
-@pytest.mark.parametrize("words", [("nodes",), ("leases", "-n", "kube-node-lease")])
+@pytest.mark.parametrize("words", [("nodes",), LEASES])
 def test_nodes_and_their_leases_are_the_same(
     clusters: Mapping[str, Installed], words: Sequence[str]
 ) -> None:
+    def leases() -> set[int]:
+        return {len(cluster.objects(*LEASES)) for cluster in clusters.values()}
+
+    until("all nodes have leases", lambda: leases() == {NUMBER})
+
     assert unlike(*(objects(clusters[path], *words) for path in PATHS)) is None
 
 

@@ -29,16 +29,21 @@ class Beats:
         """Return a short time, so that not all come at once."""
         return self.period * _JITTER * self._random.random()
 
-    def begin(self, lease: NodeLease, *, at_most: float = float("inf")) -> None:
-        """Begin to renew a lease, such that the renewals of all leases spread evenly."""
+    def begin(self, lease: NodeLease, *, after: float = 0.0, at_most: float = float("inf")) -> None:
+        """Write a lease for the first time after so many seconds, such that all leases spread evenly."""
         self._phase = (self._phase + _GOLDEN) % 1.0
-        delay = min(self.period * self._phase, at_most)
-        lease.beat = self._queue.now() + delay
+        lease.beat = self._queue.now() + min(after + self.period * self._phase, at_most)
         self.put_at(lease, lease.beat)
 
     def next(self, lease: NodeLease) -> None:
-        """Renew a lease a period after it was due, however late that was done."""
+        """Renew a lease a period after it was due, however late that was done.
+
+        One that was written before it was due begins anew.
+        """
         now = self._queue.now()
+        if not 0.0 < lease.beat <= now:
+            self.begin(lease)
+            return
         lease.beat += self.period * max(1, ceil((now - lease.beat) / self.period))
         self.put_at(lease, lease.beat + self.jitter())
 

@@ -24,7 +24,8 @@ log = logging.getLogger(__name__)
 
 _PATIENCE = 2.0
 """Seconds in which a node that can wait has no lease. The garbage collector hears of nodes
-and leases separately, and asks the API server for each owner that it has not heard of yet."""
+and leases separately, and asks the API server for each owner that it has not heard of yet.
+A controller alone spreads the first leases over a further period, as their renewals are."""
 _GRACE = 1.0
 """Seconds in which a lease that is free is left to the controller that may claim it first."""
 
@@ -86,10 +87,12 @@ class LeaseKeeper:
         elif not self._sharing.is_first(node, ""):
             self._context.delay_queue.put(node_lease, _PATIENCE + _GRACE + self._beats.jitter())
             self._set(node_lease, Hold.FOREIGN)
-        elif can_wait:
+        elif not can_wait:
+            node_lease.on_due()
+        elif self._sharing.is_shared:  # another controller would claim it after its grace
             self._beats.put_at(node_lease, self._context.delay_queue.now() + _PATIENCE)
         else:
-            node_lease.on_due()
+            self._beats.begin(node_lease, after=_PATIENCE)
 
     def hurry(self, node: str) -> None:
         """Create a node's lease now, if that is waiting: there is something to do on the node."""
@@ -207,10 +210,7 @@ class LeaseKeeper:
         node_lease.until = now + self._duration
         if not self._is_current(node_lease):
             return
-        if node_lease.hold is not Hold.HELD:
-            self._beats.begin(node_lease)
-        else:
-            self._beats.next(node_lease)
+        self._beats.next(node_lease)
         self._set(node_lease, Hold.HELD)
 
     def _consider(self, node_lease: NodeLease, stored: StoredLease) -> None:

@@ -42,6 +42,11 @@ class EndedWatches:
         self.number = 0
 
     @property
+    def is_known(self) -> bool:
+        """Whether the API server has answered."""
+        return self._first is not None
+
+    @property
     def new(self) -> int:
         """How many since the first answer; 0 if the API server has been restarted since."""
         return max(0, self.number - (self._first or 0))

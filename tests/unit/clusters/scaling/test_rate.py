@@ -160,7 +160,6 @@ def test_a_writer_that_is_held_back_says_by_what_until_it_is_no_more() -> None:
     async def main() -> None:
         figures, plane = Figures(Access(server="http://127.0.0.1:1")), Lagging()
         ended = EndedWatches(figures, every=0, clock=lambda: 0.0)
-        await ended.ask()
         context = ScaleContext(
             reader=plane,
             plane=plane,

@@ -42,9 +42,39 @@ def test_a_node_that_is_ready_already_is_acquired_a_little_later() -> None:
         await asyncio.sleep(1)
         assert rig.cluster.writes == []
 
-        await asyncio.sleep(2)
+        await asyncio.sleep(11.5)
         assert rig.changes == [("n", Hold.HELD)]
         assert rig.cluster.writes == [("create", "n")]
+
+
+def test_the_first_leases_of_ready_nodes_come_as_evenly_as_their_renewals() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        for number in range(2_000):
+            rig.keeper.want(f"n{number}", f"u{number}", can_wait=True)
+        await asyncio.sleep(2.25)  # renewals share moments half a second apart
+        per_second = []
+        for _ in range(40):
+            before = len(rig.cluster.writes)
+            await asyncio.sleep(1)
+            per_second.append(len(rig.cluster.writes) - before)
+
+        assert max(per_second) < 1.5 * min(per_second)
+        created = rig.cluster.verbs("create")
+        assert sorted(created) == sorted({f"n{number}" for number in range(2_000)})
+        assert set(Counter(rig.cluster.verbs("replace")).values()) <= {2, 3}
+
+
+def test_a_lease_that_was_hurried_is_renewed_before_it_ends() -> None:
+    async def whole() -> None:
+        rig = Rig(duration=1)
+        async with rig.running():
+            rig.keeper.want("n", "u", can_wait=True)
+            rig.keeper.hurry("n")
+            await asyncio.sleep(0.9)
+            assert len(rig.cluster.verbs("replace")) >= 2
+
+    run(whole())
 
 
 def test_a_ready_node_is_held_at_once_when_there_is_something_to_do_on_it() -> None:

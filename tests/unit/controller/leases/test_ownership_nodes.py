@@ -33,7 +33,7 @@ def test_a_node_that_comes_ready_is_not_patched_only_held() -> None:
     @story()
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node(ready=True))
-        await asyncio.sleep(5)
+        await asyncio.sleep(13)
 
         assert [w for w in rig.cluster.writes if w[0] != "replace"] == [("create", "n")]
 

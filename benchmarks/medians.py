@@ -2,11 +2,11 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import results
 from benchmarks.results import Figure, Results
+from kwokctl.replacing import replace
 
 
 def keep_medians(runs: Sequence[Path], into: Path) -> None:

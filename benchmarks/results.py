@@ -4,10 +4,12 @@ A figure replaces the one of the same row and path. Figures of another machine o
 are dropped, since a page that mixes them would compare what cannot be compared.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+
+from kwokctl.replacing import replace
 
 FILE = Path(__file__).parents[1] / "docs" / "explanation" / "performance.json"
 

@@ -1,9 +1,10 @@
 """What runtimes have of container images: an engine's own, and those of nodes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from kwokctl.model import Artifact
 
@@ -50,8 +51,7 @@ class Images(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeImage:
+class NodeImage(msgspec.Struct, frozen=True, kw_only=True):
     """An image of a node that is on this machine."""
 
     name: str

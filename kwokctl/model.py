@@ -1,11 +1,12 @@
 """Defines what a cluster is made of: components, programs, ports. Values only."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import TopologicalSorter
 from pathlib import Path, PurePath
 from typing import NewType
+
+import msgspec
 
 from kwokctl.json_value import Json
 
@@ -31,8 +32,7 @@ class State(StrEnum):
     RUNNING = "running"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Artifact:
+class Artifact(msgspec.Struct, frozen=True, kw_only=True):
     """A program, as a command on this host, as a container image, or as both."""
 
     name: str
@@ -42,8 +42,7 @@ class Artifact:
     image: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
+class Port(msgspec.Struct, frozen=True, kw_only=True):
     """A TCP port a component listens on."""
 
     name: str
@@ -55,8 +54,7 @@ class Port:
     """The address of this host at which it is published."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mount:
+class Mount(msgspec.Struct, frozen=True, kw_only=True):
     """A file or folder of the host that a component sees."""
 
     host_path: Path
@@ -64,8 +62,7 @@ class Mount:
     read_only: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How much of this machine a component may use; 0 means no limit."""
 
     memory: int = 0
@@ -81,8 +78,7 @@ AUTHORITY = "ca"
 """The authority that servers and users of a cluster have in common."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a certificate: the name of its files, its user and groups, and its usages."""
 
     name: str
@@ -96,16 +92,14 @@ class Identity:
     """The authority that certifies it: the name of its files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeAddress:
+class NodeAddress(msgspec.Struct, frozen=True, kw_only=True):
     """The address and port of a kubelet, as its node reports them."""
 
     name: str
     ip: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpProbe:
+class HttpProbe(msgspec.Struct, frozen=True, kw_only=True):
     """Holds when a GET of `url`, dialled from this host, answers 200."""
 
     url: str
@@ -116,8 +110,7 @@ class HttpProbe:
     """A unix socket to dial instead of the URL's host and port."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnManner:
+class OwnManner(msgspec.Struct, frozen=True, kw_only=True):
     """How a component that its user describes is run, where kwokctl's own are all run alike."""
 
     entry: tuple[str, ...] = ()
@@ -128,14 +121,13 @@ class OwnManner:
     """The folder it works in; empty for the usual one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
+class Component(msgspec.Struct, frozen=True, kw_only=True):
     """One program of the control plane: what to run, never how it is run."""
 
     name: ComponentName
     artifact: Artifact
     args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
     ports: tuple[Port, ...] = ()
     mounts: tuple[Mount, ...] = ()
     ready: tuple[HttpProbe, ...] = ()
@@ -149,7 +141,7 @@ class Component:
     limits: Limits = Limits()
     objects: Sequence[Mapping[str, Json]] = ()
     """What it needs in the cluster: applied before it starts, once the API server is ready."""
-    files: Mapping[Path, str] = field(default_factory=dict)
+    files: Mapping[Path, str] = msgspec.field(default_factory=dict)
     """What it reads: written, for its owner only, before it starts."""
     url: str = ""
     """Where a person of this host opens its pages, if it has any."""
@@ -159,8 +151,7 @@ class Component:
     """The flag of a file that it reads once: when it has connected, and before it reads objects."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster and its components."""
 
     cluster: ClusterName

@@ -3,15 +3,15 @@
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.host.files import sign, turn
 from kwokctl.progress import Progress, Step
 
 
-@dataclass(frozen=True, slots=True)
-class LockedPlace:
+class LockedPlace(msgspec.Struct, frozen=True):
     """What the process whose turn it is works with."""
 
     folder: Path

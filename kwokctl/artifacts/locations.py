@@ -5,9 +5,10 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
+
+import msgspec
 
 from kwokctl.artifacts.module_parts import ModulePart, is_module_part, module_part
 from kwokctl.artifacts.pins import pinned
@@ -16,6 +17,7 @@ from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import expanded
 from kwokctl.model import Artifact
+from kwokctl.replacing import replace
 
 GIVEN = "@"
 """Separates version and digest in the store, for a program from an address that the user gave."""
@@ -25,8 +27,7 @@ _PIN = "@sha256:"
 _WHOLE_PIN = re.compile(rf"{_PIN}([0-9a-fA-F]{{64}})(?=#|$)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedProgram:
+class WantedProgram(msgspec.Struct, frozen=True, kw_only=True):
     """A program that is needed."""
 
     name: str
@@ -36,8 +37,7 @@ class WantedProgram:
     given for it; then it may be a program that we know nothing else of."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Local:
+class Local(msgspec.Struct, frozen=True, kw_only=True):
     """A program that the user has on this machine."""
 
     name: str
@@ -46,8 +46,7 @@ class Local:
     """As the user gave it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(msgspec.Struct, frozen=True, kw_only=True):
     """A program that must come into the store."""
 
     name: str

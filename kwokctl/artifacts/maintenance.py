@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts import versions
 from kwokctl.artifacts.build_lock import lock_file
@@ -31,8 +32,7 @@ from kwokctl.progress import Progress
 _USUAL = tuple(name for name in PROGRAMS if name not in FOR_NODES | ON_REQUEST)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unused:
+class Unused(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that can be removed."""
 
     path: Path

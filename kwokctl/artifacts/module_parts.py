@@ -7,7 +7,8 @@ place of: `go:MODULE@VERSION;v0.34.7=v0.34.4#PACKAGE`.
 """
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 PROGRAM, FILES = "go:", "go-files:"
 FORM = f"{PROGRAM}MODULE@VERSION#PACKAGE"
@@ -18,8 +19,7 @@ _NAMED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModulePart:
+class ModulePart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a module at a version."""
 
     module: str

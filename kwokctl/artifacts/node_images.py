@@ -5,7 +5,7 @@ notes, by digest, since a tag may be moved to a build for another release
 (https://kind.sigs.k8s.io/docs/design/node-image/).
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, kind_version, kube_version, minor
 
@@ -24,8 +24,7 @@ _PUBLISHED = {
 """The SHA-256 of each node image, by the release of kind and the version of Kubernetes in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedNode:
+class PublishedNode(msgspec.Struct, frozen=True, kw_only=True):
     """The image of a node that a registry may have."""
 
     image: str

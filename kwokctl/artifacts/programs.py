@@ -1,16 +1,16 @@
 """Lists all programs, and where their projects publish them, as one table."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from urllib.parse import quote
+
+import msgspec
 
 from kwokctl.artifacts import versions
 from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(msgspec.Struct, frozen=True, kw_only=True):
     """Programs that are released together and built together.
 
     In `site` and `file`, `{number}` is the version without its `v`, `{os}` and `{arch}` are the
@@ -59,8 +59,7 @@ class Release:
         return text.format(number=number, os=target.os, arch=target.arch, program=program)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(msgspec.Struct, frozen=True, kw_only=True):
     """One program and the Go package that it is built from."""
 
     name: str

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from kwokctl.artifacts.build_lock import LockedPlace, in_turn
 from kwokctl.artifacts.locations import Local, Order, WantedProgram, local_artifact, place
@@ -79,8 +80,7 @@ def store_of(cache: Path, target: Platform) -> ProgramStore:
     return ProgramStore(cache.absolute() / "store" / str(target))
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetch:
+class _Fetch(msgspec.Struct, frozen=True):
     """Fetches or builds what is not in the store."""
 
     source: ArtifactSource

@@ -9,18 +9,19 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.errors import ArtifactError
 from kwokctl.host.files import remove_tree, write_atomic
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 _RECORD = "record.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A program in the store."""
 
     name: str
@@ -200,7 +201,7 @@ def _stamped(entry: Entry) -> Entry:
 
 
 def _write(entry: Entry) -> None:
-    fields = asdict(entry)
+    fields = msgspec.structs.asdict(entry)
     for known_from_the_path in ("name", "version", "path"):
         del fields[known_from_the_path]
     write_atomic(entry.path.parent / _RECORD, json.dumps(fields, indent=2) + "\n")

@@ -1,7 +1,8 @@
 """Names the operating system and processor that programs are for."""
 
 import sys
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.errors import UnavailableError
 from kwokctl.host.platforms import machine_name, platform_name, way
@@ -9,8 +10,7 @@ from kwokctl.host.platforms import machine_name, platform_name, way
 _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
-@dataclass(frozen=True, slots=True)
-class Platform:
+class Platform(msgspec.Struct, frozen=True):
     """An operating system and a processor, as Go and the download hosts name them."""
 
     os: str

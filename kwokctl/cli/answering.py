@@ -6,9 +6,9 @@ endings that they must have; `folders` are only those.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from kwokctl.cli.invocation import DEFAULT_NAME
@@ -36,8 +36,7 @@ Offers = Tool | tuple[Offer, ...] | Literal["files", "folders"]
 """The last two mean that the word is a path."""
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(msgspec.Struct):
     """A place in the command line, reached word by word."""
 
     command: "Command"
@@ -46,7 +45,7 @@ class _Place:
     plain: int = 0
     """How many arguments of the command have been given."""
     only_plain: bool = False
-    given: dict[str | None, str] = field(default_factory=dict)
+    given: dict[str | None, str] = msgspec.field(default_factory=dict)
     """The options so far, by name, with the value of those that have one."""
 
     def pass_over(self, word: str) -> None:

@@ -1,14 +1,14 @@
 """Reports the result of a command: a sentence for people, or a document for programs."""
 
 import time
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What a command has done."""
 
     message: str

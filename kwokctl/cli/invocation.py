@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+
+import msgspec
 
 from kwokctl.cli.output.console import Console
 from kwokctl.errors import UsageError
 from kwokctl.progress import Progress, Silent
+from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.state.home import Home
@@ -28,8 +30,7 @@ class Runner(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invocation:
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """One run of the command: where it writes, what runs its verbs, and the flags given so far."""
 
     console: Console
@@ -40,7 +41,7 @@ class Invocation:
     """What is logged, if it was given."""
     command: str = ""
     """The full name of the command: `create cluster`."""
-    began: float = field(default_factory=time.monotonic)
+    began: float = msgspec.field(default_factory=time.monotonic)
     is_dry_run: bool = False
     """Whether to say what would be done, and to change nothing."""
     is_quiet: bool = False

@@ -7,8 +7,9 @@ of directives (https://github.com/spf13/cobra/blob/main/site/content/completions
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.cli.parsing import complete
 from kwokctl.cli.verbs.completion import VARIABLE
@@ -20,8 +21,7 @@ _PATIENCE = 10.0
 """Seconds; kubectl itself asks the API server for names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True):
     """The other program that takes these words: it completes them itself."""
 
     name: str

@@ -10,7 +10,8 @@ kubelet server takes was measured by itself (`python -m benchmarks.usage`).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.components.heartbeat import Heartbeat
 from kwokctl.config.values.quantity import to_text
@@ -41,8 +42,7 @@ _STATUS_SECONDS = {True: 300, False: 20}
 """How often the default Stages refresh a node's status at most: with leases, and without."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
+class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     """How many nodes and pods a cluster will have in all, and the bytes of each in etcd."""
 
     nodes: int
@@ -61,8 +61,7 @@ class Fleet:
         return self.nodes * (self.node_size - NODE_BYTES) + more_pods
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Memory:
+class _Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of memory that a program takes: for itself, and for each object and byte of it."""
 
     base: int
@@ -94,8 +93,7 @@ _OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=4.5, lease_writ
 """etcd, kube-controller-manager and kube-scheduler together."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityPlan:
+class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What a cluster of a size needs, and whether that is there. Sizes are bytes."""
 
     nodes: int

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.launching.custom_resources import install_definitions
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
@@ -35,11 +36,11 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.progress import Progress
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateRequest:
+class CreateRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What `create cluster` was requested. Times are seconds."""
 
     name: ClusterName
@@ -61,8 +62,7 @@ class CreateRequest:
         return Patience(self.timeout, self.wait)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Created:
+class Created(msgspec.Struct, frozen=True, kw_only=True):
     """What `create cluster` has done."""
 
     name: ClusterName

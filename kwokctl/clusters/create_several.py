@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kwokctl.clusters.create import Created, CreateRequest, create_cluster
 from kwokctl.clusters.forking.fork import check_free
@@ -11,6 +10,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.wanted import choose_runtime
 from kwokctl.etcd.snapshots import snapshot
 from kwokctl.progress import Silent
+from kwokctl.replacing import replace
 
 
 async def create_several(

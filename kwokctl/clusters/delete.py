@@ -2,8 +2,9 @@
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl import registry
 from kwokctl.clusters.state import go_kwokctl
@@ -17,8 +18,7 @@ from kwokctl.kube.kubeconfig import entries as kubeconfigs
 from kwokctl.model import ClusterName
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
+class Deleted(msgspec.Struct, frozen=True, kw_only=True):
     """What `delete cluster --all` has done."""
 
     names: tuple[ClusterName, ...]

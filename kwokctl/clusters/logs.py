@@ -3,8 +3,9 @@
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+
+import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
@@ -25,8 +26,7 @@ _MILLISECONDS = 1e11
 AUDIT = "audit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineRange:
+class LineRange(msgspec.Struct, frozen=True, kw_only=True):
     """Which lines of a log are wanted."""
 
     tail: int | None = None

@@ -3,9 +3,10 @@
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, Turn
@@ -51,6 +52,7 @@ from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
+from kwokctl.replacing import replace
 from kwokctl.retry import retried
 from kwokctl.tasks import beside
 
@@ -106,8 +108,7 @@ async def scale(
             raise down from e
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleRoute:
+class ScaleRoute(msgspec.Struct, frozen=True, kw_only=True):
     """How a cluster is written to, and the addresses needed for that."""
 
     choice: Choice

@@ -4,8 +4,9 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.start import start_saved
@@ -39,8 +40,7 @@ _LOGS_BYTES = 128 << 20
 """The first two files of etcd's log, which it makes in full size: 64 MB each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class Restored(msgspec.Struct, frozen=True, kw_only=True):
     """What `snapshot restore` has done."""
 
     path: Path

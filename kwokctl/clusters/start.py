@@ -1,6 +1,5 @@
 """Starts a cluster that exists."""
 
-from dataclasses import replace
 from functools import partial
 
 from kwokctl.clusters.launching.custom_resources import install_definitions
@@ -14,6 +13,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import starting
 from kwokctl.clusters.state.saved import Saved, load, version_remark
 from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET, ClusterName, ComponentName
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
 _NO_KUBELET = (

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+import msgspec
 
 from kwokctl.clusters.launching.readiness import log_tail, remarks, unready
 from kwokctl.clusters.programs.needed import is_versioned
@@ -12,6 +13,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import KwokctlError
 from kwokctl.model import ClusterName, Component, ComponentName, Port, State
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
 OURS = "kwokctl (Python)"
@@ -32,8 +34,7 @@ class RunStatus(StrEnum):
     FAILED = "Failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentStatus:
+class ComponentStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The status of one component."""
 
     name: ComponentName
@@ -46,8 +47,7 @@ class ComponentStatus:
     """Why it is not ready; for one that has ended by itself the end of its log."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterStatus:
+class ClusterStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The status of one cluster."""
 
     name: ClusterName

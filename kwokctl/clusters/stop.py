@@ -1,7 +1,6 @@
 """Stops a cluster and keeps its data."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.state.data_folders import forget_former, settle
@@ -11,6 +10,7 @@ from kwokctl.clusters.state.saved import load
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.progress import Silent
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
 

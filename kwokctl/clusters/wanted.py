@@ -1,8 +1,9 @@
 """Checks the request of `create cluster`, and chooses what its user left open."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
+
+import msgspec
 
 from kwokctl.clusters.configuration.component_patches import (
     check_patches,
@@ -65,8 +66,7 @@ _RUNNING = frozenset({"Exec", "ClusterExec", "PortForward", "ClusterPortForward"
 """Kinds of documents that name commands."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedCluster:
+class WantedCluster(msgspec.Struct, frozen=True, kw_only=True):
     """A request without contradictions."""
 
     options: ClusterOptions

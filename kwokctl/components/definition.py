@@ -1,8 +1,9 @@
 """Defines a component: its options, program, certificates, and how it is described."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.components.metrics.metrics_page import MetricsPage, Pages
@@ -28,8 +29,7 @@ def _no_files(_: Setting, __: Pages) -> Mapping[Path, str]:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """One component: its options, its program, its certificates, and how it is started."""
 
     options: type[ComponentOptions]

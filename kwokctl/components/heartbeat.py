@@ -1,14 +1,16 @@
 """Computes how often fake nodes send heartbeats, and after what time a silent node is lost."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from math import ceil
+
+import msgspec
 
 from kwokctl.artifacts.versions import minor
 from kwokctl.config.declaring import Spelling, declared
 from kwokctl.config.nodes.options import HeartbeatOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
+from kwokctl.replacing import replace
 
 REAL = "real"
 STRETCHED = "stretched"
@@ -29,8 +31,7 @@ _NEVER = 10 * 365 * 24 * 3600 * 1000
 """Ten years in milliseconds, which the controller-manager's durations can hold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
+class Heartbeat(msgspec.Struct, frozen=True, kw_only=True):
     """The times that belong together; stretching one without the others loses nodes."""
 
     lease_seconds: int

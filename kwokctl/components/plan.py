@@ -1,7 +1,6 @@
 """Selects the components of a cluster, and describes them in a plan."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from kwokctl.components.catalog import catalog, requested
 from kwokctl.components.custom.extras import extra_component, extra_discoveries, extra_page
@@ -26,6 +25,7 @@ from kwokctl.model import (
     Limits,
     Plan,
 )
+from kwokctl.replacing import replace
 
 SELECTION = frozenset(each.field for each in declared(SelectionOptions))
 """The options that say which components a cluster has."""

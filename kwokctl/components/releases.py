@@ -6,14 +6,14 @@ release defines.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.components.flags import Value
 from kwokctl.model import KUBE_APISERVER, KUBE_SCHEDULER, ComponentName
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
+class Since(msgspec.Struct, frozen=True):
     """The first minor release of Kubernetes that has something."""
 
     minor: int

@@ -1,8 +1,9 @@
 """What component builders are given: the cluster's options, files, ports and programs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.versions import minor
 from kwokctl.components import identities
@@ -16,21 +17,20 @@ from kwokctl.model import Artifact, ComponentName, HttpProbe, Mount
 from kwokctl.runtime import Site
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The cluster that components are described for. The ports in `options` have been chosen."""
 
     site: Site
     paths: ClusterPaths
     options: ClusterOptions
     artifacts: Mapping[str, Artifact]
-    patches: Patches = field(default_factory=dict)
+    patches: Patches = msgspec.field(default_factory=dict)
     """What the user changes about components."""
     writes_to_etcd: bool = False
     """Whether fake kubelets write past the API server."""
     has_route: bool = True
     """Whether this machine has a default route."""
-    controller_options: Mapping[str, object] = field(default_factory=dict)
+    controller_options: Mapping[str, object] = msgspec.field(default_factory=dict)
     """The options in the user's documents of kind KwokConfiguration."""
 
     @property

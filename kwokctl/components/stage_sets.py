@@ -1,8 +1,9 @@
 """The Stages that are shipped, in sets that `--stage` names; the data is in `templates/stages`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from kwokctl import assets
 from kwokctl.components.heartbeat import Heartbeat
@@ -23,8 +24,7 @@ HEARTBEATS = "heartbeats"
 _USUAL = {"nodes": "node-fast", "pods": "pod-fast"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageSet:
+class StageSet(msgspec.Struct, frozen=True, kw_only=True):
     """Stages that belong together."""
 
     name: str

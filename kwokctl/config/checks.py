@@ -9,8 +9,9 @@ import re
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+import msgspec
 
 from kwokctl.artifacts.locations import split_pin
 from kwokctl.artifacts.module_parts import FORM, is_module_part, module_part
@@ -39,8 +40,7 @@ _PREFIX = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9
 _LARGEST = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidText:
+class InvalidText(msgspec.Struct, frozen=True):
     """What is wrong with a text, as the rest of the sentence `… is 'TEXT', …`, and the remedy."""
 
     problem: str

@@ -1,15 +1,15 @@
 """Names how fake kubelets and `scale` write: through the API server, or directly to etcd."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Path = Literal["api", "etcd"]
 _WAYS: Mapping[Path, str] = {"api": "through the API server", "etcd": "straight to etcd"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """How writes are made, and why."""
 
     path: Path

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import msgspec
+
 from kwokctl.config import checks
 from kwokctl.model import ComponentName
 
@@ -52,8 +54,7 @@ class ComponentOptions:
     image: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     """How an option is written in the places where it can be given; empty where it cannot."""
 
     owner: type[object]

@@ -6,8 +6,9 @@ here (apiVersion, kind, metadata); the fields are checked by the modules that us
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.config.kinds import API_VERSIONS
 from kwokctl.config.nearest import did_you_mean
@@ -38,8 +39,7 @@ class FieldError(ConfigError):
         self.problem = problem
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(msgspec.Struct, frozen=True, kw_only=True):
     """One YAML document, and where it was read."""
 
     kind: str

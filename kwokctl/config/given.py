@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import get_origin
+
+import msgspec
 
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.checks import is_file
@@ -22,8 +23,7 @@ _READERS: Mapping[object, tuple[Callable[[str], OptionValue], str]] = {
 """How the text of an option is read that is none, and what is said of one that cannot be."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class Given(msgspec.Struct, frozen=True, kw_only=True):
     """One value."""
 
     value: OptionValue

@@ -6,7 +6,7 @@ part of a cluster's as one of its `components`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,6 +38,7 @@ from kwokctl.config.profiles import PROFILES
 from kwokctl.config.tracing import TracingOptions
 from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
+from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

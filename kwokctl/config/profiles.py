@@ -5,20 +5,20 @@ the profiles do not differ, docs/how-to/scale-to-ten-thousand-nodes.md says why.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl.config.declaring import OptionValue
 
 FIELD = "profile"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """The size that a cluster is meant for, and the options for it."""
 
     nodes: int
     pods: int
-    values: Mapping[str, OptionValue] = field(default_factory=dict)
+    values: Mapping[str, OptionValue] = msgspec.field(default_factory=dict)
     """By the names of the options."""
 
 

@@ -7,7 +7,8 @@ that names the place.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from kwokctl.config import profiles
 from kwokctl.config.declaring import OptionValue, Spelling
@@ -20,6 +21,7 @@ from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.config.original import compat, old_names, unserved
 from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.errors import KwokctlError
+from kwokctl.replacing import replace
 
 _AUTO = "auto"
 """The value of `runtime` that means the same as none."""
@@ -28,15 +30,14 @@ _OTHERS = ("KWOK_WORKDIR",)
 """Variables that are no options of a cluster."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a cluster, which of them were given, and what to warn about."""
 
     options: ClusterOptions
     chosen: frozenset[str]
     """Names of the fields that did not come from the built-in defaults."""
     warnings: tuple[str, ...]
-    places: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, str] = msgspec.field(default_factory=dict)
     """What was given in another place than a flag, by field, as in `KWOK_RUNTIME is 'docker'`."""
 
     @contextmanager

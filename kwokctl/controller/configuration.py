@@ -1,7 +1,8 @@
 """Documents of kind KwokConfiguration: the options of the controller, checked."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.config import checks
 from kwokctl.config.documents import Document
@@ -31,8 +32,7 @@ def _node_name(text: str) -> checks.InvalidText | None:
     return checks.InvalidText("not a name of a node", "for example: node-000000")
 
 
-@dataclass(frozen=True, slots=True)
-class ControllerOption:
+class ControllerOption(msgspec.Struct, frozen=True):
     """An option of the controller."""
 
     default: Json

@@ -1,8 +1,9 @@
 """What the parts of the controller share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
+
+import msgspec
 
 from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.object_reader import ObjectReader
@@ -13,8 +14,7 @@ from kwokctl.dataplane.port import KubeletWriter
 from kwokctl.embedded.metrics import Metrics
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerContext:
+class ControllerContext(msgspec.Struct, frozen=True, kw_only=True):
     """The cluster, chance, time, what is due, and what is counted; made on the running loop."""
 
     plane: KubeletWriter
@@ -22,7 +22,7 @@ class ControllerContext:
     random: Random
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp: what is written into objects."""
-    delay_queue: DelayQueue = field(default_factory=DelayQueue)
-    metrics: Metrics = field(default_factory=controller_metrics)
-    rights: RightsLog = field(default_factory=RightsLog)
-    warnings: ObjectWarnings = field(default_factory=ObjectWarnings)
+    delay_queue: DelayQueue = msgspec.field(default_factory=DelayQueue)
+    metrics: Metrics = msgspec.field(default_factory=controller_metrics)
+    rights: RightsLog = msgspec.field(default_factory=RightsLog)
+    warnings: ObjectWarnings = msgspec.field(default_factory=ObjectWarnings)

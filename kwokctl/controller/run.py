@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import count
 from random import Random
 
@@ -52,6 +51,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.replacing import replace
 from kwokctl.retry import backoff
 from kwokctl.tasks import beside, new_event_loop
 

@@ -2,8 +2,9 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.config.documents import Document, load_documents
 from kwokctl.controller import configuration
@@ -20,10 +21,10 @@ from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
 from kwokctl.progress import Progress
+from kwokctl.replacing import replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parallelism:
+class Parallelism(msgspec.Struct, frozen=True, kw_only=True):
     """How many objects are worked on at once; 0 in a configuration means these defaults."""
 
     pods: int = 64
@@ -33,8 +34,7 @@ class Parallelism:
     others: int = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EtcdAccess:
+class EtcdAccess(msgspec.Struct, frozen=True, kw_only=True):
     """The cluster's etcd, for writes past the API server."""
 
     target: EtcdTarget
@@ -45,14 +45,13 @@ class EtcdAccess:
     """Whether `metadata.managedFields` of what goes to etcd is kept up to date."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings of the controller."""
 
     kubeconfig: Path | None
     master: str
     selection: Selection
-    selecting: Mapping[str, str | bool] = field(default_factory=dict)
+    selecting: Mapping[str, str | bool] = msgspec.field(default_factory=dict)
     """The same as `select` takes it."""
     stages: tuple[Stage, ...]
     stage_documents: tuple[dict[str, Json], ...] = ()
@@ -76,7 +75,7 @@ class Settings:
     verbosity: int
     etcd: EtcdAccess | None = None
     """None to write through the API only."""
-    parallelism: Parallelism = field(default_factory=Parallelism)
+    parallelism: Parallelism = msgspec.field(default_factory=Parallelism)
 
 
 _SELECTING = {

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.engine import StageEngine
@@ -179,8 +180,7 @@ class Controller:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedKind:
+class PlayedKind(msgspec.Struct, frozen=True):
     """What plays the objects of one kind."""
 
     engine: StageEngine

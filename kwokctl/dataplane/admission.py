@@ -7,7 +7,6 @@ The API: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admi
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 
 import msgspec
 
@@ -39,8 +38,7 @@ _ALSO_SERVED = {EVENTS: "events.k8s.io"}
 """In which other group the same objects are served: what applies there applies to all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionControl:
+class AdmissionControl(msgspec.Struct, frozen=True):
     """A webhook or policy that applies when objects of certain kinds are written."""
 
     name: str

@@ -7,8 +7,9 @@ client writes meanwhile is never undone.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.bulk.etcd import EtcdBulk
@@ -43,8 +44,7 @@ from kwokctl.kube.resource import EVENTS, LEASES, NAMESPACES, NODE_LEASES, NODES
 _KINDS = frozenset({NODES, PODS})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EtcdRoute:
+class EtcdRoute(msgspec.Struct, frozen=True, kw_only=True):
     """The access to a cluster's etcd, for writes past the API server."""
 
     address: str

@@ -8,7 +8,6 @@ written since.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -95,8 +94,7 @@ class FakeKubelet(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewObjects:
+class NewObjects(msgspec.Struct, frozen=True, kw_only=True):
     """Objects of one kind that are created together, one for each serial."""
 
     resource: Resource
@@ -154,8 +152,7 @@ class ObjectVersion(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OldObjects:
+class OldObjects(msgspec.Struct, frozen=True, kw_only=True):
     """Objects of one kind and namespace that are deleted together."""
 
     resource: Resource

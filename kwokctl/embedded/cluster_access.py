@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from kwokctl.host.paths import home_folder
 from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.kubeconfig.credential_plugin import run_plugin, seconds_until_renewal
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.replacing import replace
 
 log = logging.getLogger(__name__)
 

@@ -2,16 +2,16 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
+
+import msgspec
 
 from kwokctl.config.values import readers
 from kwokctl.errors import UsageError
 from kwokctl.host.ports import ANY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedFlag:
+class DescribedFlag(msgspec.Struct, frozen=True, kw_only=True):
     """A flag as a reference shows it."""
 
     name: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.errors import UsageError
 
@@ -18,8 +19,7 @@ _PRESENT = re.compile(rf"(?P<not>!?)\s*{_KEY}", re.ASCII)
 _COMMA = re.compile(r",(?![^()]*\))")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes that are managed: all, one by name, or those that match selectors.
 
     Labels and the name are left to the API server to select; annotations it cannot select.

@@ -1,7 +1,8 @@
 """Describes a cluster's only etcd member: its name, its database file, and its address."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 NAME = "node0"
 ADVERTISED_PEER = "http://localhost:2380"
@@ -11,8 +12,7 @@ DATABASE = "member/snap/db"
 """Where in its data directory an etcd keeps its database."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EtcdTarget:
+class EtcdTarget(msgspec.Struct, frozen=True, kw_only=True):
     """How this host reaches an etcd."""
 
     address: str

@@ -6,8 +6,9 @@ namespace of their own, and allows 128 by default (inotify(7)); a kube-apiserver
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 SETTING = "fs.inotify.max_user_"
 """What the names of the limits begin with, as `sysctl` has them."""
@@ -18,8 +19,7 @@ _SETTINGS = "proc/sys/fs/inotify"
 _LINK = "anon_inode:inotify"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inotify:
+class Inotify(msgspec.Struct, frozen=True, kw_only=True):
     """What this user's processes have of what the kernel allows."""
 
     used: int

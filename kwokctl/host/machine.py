@@ -1,13 +1,12 @@
 """Bundles what runtimes may use of this machine."""
 
-from dataclasses import dataclass
+import msgspec
 
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.model import ClusterName
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(msgspec.Struct, frozen=True):
     """What a runtime may use of this machine."""
 
     workdir: WorkDir

@@ -4,9 +4,9 @@ import hashlib
 import os
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from platformdirs import user_cache_path
 
 from kwokctl.errors import UnavailableError
@@ -64,8 +64,7 @@ def cache_dir() -> Path:
         return default_workdir() / "cache"
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterPaths:
+class ClusterPaths(msgspec.Struct, frozen=True):
     """The files of one cluster."""
 
     root: Path
@@ -250,8 +249,7 @@ def _holds_sockets(folder: Path) -> bool:
     return is_short and not _DIVIDES_URLS.search(str(folder))
 
 
-@dataclass(frozen=True, slots=True)
-class WorkDir:
+class WorkDir(msgspec.Struct, frozen=True):
     """The folder that holds all clusters, as `KWOK_WORKDIR` names it."""
 
     root: Path

@@ -1,15 +1,15 @@
 """What else is in the process of the kubelet server, which answers for its health and metrics, too."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+import msgspec
 
 
 async def _nothing() -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Companion:
+class Companion(msgspec.Struct, frozen=True, kw_only=True):
     """The controller, where it shares the process and the port."""
 
     is_ready: Callable[[], bool] = lambda: True

@@ -6,8 +6,9 @@ right to read the metrics of nodes is enough.
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.embedded.metrics import relayed_path
 from kwokctl.errors import KwokctlError
@@ -22,8 +23,7 @@ _PATIENCE = 9.0
 """Seconds: less than Prometheus has, so that the reason is shown there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayedMetrics:
+class RelayedMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """The metrics of one component."""
 
     name: str

@@ -2,8 +2,9 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.config.documents import Document, load_documents
 from kwokctl.config.kinds import FOR_KUBELET
@@ -19,8 +20,7 @@ from kwokctl.model import ETCD, KWOK_CONTROLLER, HttpProbe
 from kwokctl.progress import Progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TlsFiles:
+class TlsFiles(msgspec.Struct, frozen=True, kw_only=True):
     """What is shown to clients, and what clients may show."""
 
     certificate: Path
@@ -28,8 +28,7 @@ class TlsFiles:
     client_ca: Path | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KubeletSettings:
+class KubeletSettings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings of the kubelet server."""
 
     kubeconfig: Path | None

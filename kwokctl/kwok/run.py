@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -28,6 +27,7 @@ from kwokctl.kubelet.run import answer
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kwok.credentials import cluster_authority, own_certificate
 from kwokctl.kwok.settings import KwokSettings, read_kwok_settings
+from kwokctl.replacing import replace
 from kwokctl.tasks import beside, new_event_loop
 
 

@@ -2,8 +2,9 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import KUBELET_PODS, documents_of, sets_in_force
@@ -19,10 +20,10 @@ from kwokctl.kubelet.usage.pages import usual_metrics
 from kwokctl.kwok.flags import parser
 from kwokctl.kwok.without_effect import refuse_without_effect, without_server
 from kwokctl.progress import Progress
+from kwokctl.replacing import replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KwokSettings:
+class KwokSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the two parts of the process go by."""
 
     controller: Settings

@@ -2,7 +2,8 @@
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import FOR_KUBELET
@@ -12,8 +13,7 @@ from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Need:
+class _Need(msgspec.Struct, frozen=True, kw_only=True):
     """Something without which some flags have no effect."""
 
     is_met: Callable[[argparse.Namespace, Mapping[str, Json]], bool]

@@ -3,8 +3,9 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.create import CreateRequest, create_cluster
 from kwokctl.clusters.scale import scale
@@ -15,13 +16,13 @@ from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.documents import latest_of_each, load_documents
 from kwokctl.library.options import Option, flags_of
 from kwokctl.model import ClusterName
+from kwokctl.replacing import replace
 
 _LEAST_WAIT = 1.0
 """Seconds that objects are waited for however long the cluster has taken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreationRequest:
+class CreationRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be created."""
 
     name: ClusterName

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.errors import UsageError
 
@@ -11,8 +12,7 @@ MARKER = "kwok"
 _NUMBERS = ("nodes", "pods")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """What is in the cluster when a test begins, beside what every test finds there."""
 
     nodes: int | None = None
@@ -50,7 +50,7 @@ def needs_of(words: Mapping[str, object], folder: Path, place: str) -> Needs:
     Raises UsageError, which names the place, for a word that is not known, and for a file that is not
     there.
     """
-    known = [each.name for each in fields(Needs)]
+    known = Needs.__struct_fields__
     if unknown := [word for word in words if word not in known]:
         raise UsageError(f"{place}: '{unknown[0]}' is not one of {', '.join(known)}")
     values = {

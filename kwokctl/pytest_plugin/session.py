@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from kwokctl.errors import NotFoundError
 from kwokctl.host.file_locks import lock
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 _PREFIX = "pytest-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPlan:
+class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How the clusters of a test run are got."""
 
     run: str
@@ -31,7 +31,7 @@ class RunPlan:
     """A cluster that exists, and of which a fork is made."""
     keep: bool = False
     """Whether clusters stay when the tests have ended."""
-    options: Mapping[str, Json] = field(default_factory=dict)
+    options: Mapping[str, Json] = msgspec.field(default_factory=dict)
     """Those of `Cluster.create`."""
 
     @property

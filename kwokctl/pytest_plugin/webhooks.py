@@ -3,16 +3,16 @@
 import socket
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.json_value import Json
 
 _HOST = "127.0.0.1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookServer:
+class WebhookServer(msgspec.Struct, frozen=True, kw_only=True):
     """Where the webhooks of the operator under test are to be served, and with which files."""
 
     host: str

@@ -1,8 +1,9 @@
 """Says what is done to a machine, as values: they are carried out here, or written as a script."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.model import HttpProbe
 
@@ -15,23 +16,20 @@ def later(variable: str) -> str:
     return f"__later_{variable}__"
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, frozen=True):
     """ShellLines for the reader."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(msgspec.Struct, frozen=True):
     """Make a folder and its parents, unless it is there; a private one only its owner can enter."""
 
     path: Path
     private: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class FileText:
+class FileText(msgspec.Struct, frozen=True):
     """Write a file."""
 
     path: Path
@@ -39,8 +37,7 @@ class FileText:
     mode: int = 0o644
 
 
-@dataclass(frozen=True, slots=True)
-class ShellFunction:
+class ShellFunction(msgspec.Struct, frozen=True):
     """A function of the script, which is written once in front of what calls it."""
 
     name: str
@@ -48,35 +45,31 @@ class ShellFunction:
     uses: tuple["ShellFunction", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """Run a program to its end."""
 
     words: tuple[str, ...]
     stdin: str = ""
     unless: tuple[str, ...] = ()
     """Not run if this command, whose output is dropped, succeeds."""
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """Call a function of the script."""
 
     function: ShellFunction
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(msgspec.Struct, frozen=True):
     """Set a variable to what a command line of the shell prints."""
 
     variable: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Until:
+class Until(msgspec.Struct, frozen=True):
     """Wait until a probe holds."""
 
     probe: HttpProbe
@@ -84,15 +77,13 @@ class Until:
     """Fails once the program that is asked has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(msgspec.Struct, frozen=True):
     """Bound the waits that follow; 0 ends the bound."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class ShellLines:
+class ShellLines(msgspec.Struct, frozen=True):
     """Lines of shell as they are."""
 
     text: str
@@ -101,12 +92,11 @@ class ShellLines:
 Action = Comment | Folder | FileText | Command | Call | Assignment | Until | Deadline | ShellLines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class Script(msgspec.Struct, frozen=True, kw_only=True):
     """All that one command would do."""
 
     command: str
     """The command, as its user called it."""
     steps: tuple[Action, ...]
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = msgspec.field(default_factory=dict)
     """What is set, and exported, in the first lines."""

@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+
+import msgspec
 
 from kwokctl.artifacts.target import here
 from kwokctl.errors import UnavailableError
@@ -109,8 +110,7 @@ class BinaryRuntime:
         return Crew(self._host.cluster(cluster), grace=self._grace)
 
 
-@dataclass(frozen=True, slots=True)
-class HostSite:
+class HostSite(msgspec.Struct, frozen=True):
     """Files, sockets and ports are where they are."""
 
     def bind(self, component: ComponentName) -> str:

@@ -7,13 +7,13 @@ The options are those of https://docs.docker.com/reference/cli/docker/container/
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.json_value import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptTool:
+class ScriptTool(msgspec.Struct, frozen=True, kw_only=True):
     """The program by which a script handles containers."""
 
     name: str

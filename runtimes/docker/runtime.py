@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
-from dataclasses import dataclass
 
 from kwokctl.errors import CommandError, ComponentError, NotFoundError
 from kwokctl.host import logfiles
@@ -274,8 +273,7 @@ class EngineRuntime:
         return Crew(self._paths(cluster), grace=self._grace)
 
 
-@dataclass(frozen=True, slots=True)
-class DockerSite(EngineSite):
+class DockerSite(EngineSite, frozen=True):
     """Files and ports have the same names as on the host."""
 
     def address(

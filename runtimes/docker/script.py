@@ -1,8 +1,9 @@
 """Writes as steps of a script what the runtimes docker and podman do for one plan."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.store import ProgramStore, digest
 from kwokctl.host.carry_out import work_folders
@@ -30,8 +31,7 @@ NETWORK, GATEWAY = "network", "gateway"
 """The variables of a script for the id of a network that it makes, and for its address."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContainerScript:
+class ContainerScript(msgspec.Struct, frozen=True, kw_only=True):
     """The containers of a plan, and its processes on the host."""
 
     tool: ScriptTool

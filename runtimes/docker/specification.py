@@ -5,8 +5,9 @@ The fields are those of the Engine API (https://docs.docker.com/reference/api/en
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.json_value import Json
 from kwokctl.model import ClusterName, Component, ComponentName, Limits, Port
@@ -25,8 +26,7 @@ _GO_SHARE = 0.9
 _SCRATCH = "/tmp"  # noqa: S108 - the container's own
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(msgspec.Struct, frozen=True):
     """The names of one cluster."""
 
     cluster: ClusterName
@@ -58,8 +58,7 @@ class Naming:
         return {**self.labels, **dict.fromkeys(projects, self.network)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContainerPlacement:
+class ContainerPlacement(msgspec.Struct, frozen=True, kw_only=True):
     """Where a cluster's containers are put."""
 
     naming: Naming

@@ -8,10 +8,11 @@ import socket
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from kwokctl.errors import CommandError, ConflictError, NotFoundError, UnavailableError
 from kwokctl.host.processes.usage import descendants
@@ -33,8 +34,7 @@ _REMEDY = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Container:
+class Container(msgspec.Struct, frozen=True, kw_only=True):
     """A container that the engine has."""
 
     id: str

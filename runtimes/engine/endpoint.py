@@ -9,9 +9,10 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+import msgspec
 
 from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
@@ -22,8 +23,7 @@ _DESKTOP = "/.docker/desktop/"
 """Part of the path of Docker Desktop's socket on Linux; its engine runs in a virtual machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """How an engine is dialled."""
 
     url: str

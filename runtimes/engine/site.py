@@ -2,8 +2,9 @@
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
+
+import msgspec
 
 from kwokctl.errors import UnavailableError
 from kwokctl.model import (
@@ -13,6 +14,7 @@ from kwokctl.model import (
     ComponentName,
     Plan,
 )
+from kwokctl.replacing import replace
 from kwokctl.runtime import HOST
 from runtimes.engine.client import Engine
 from runtimes.engine.privileges import gives_addresses_late, is_a_users_podman, own_address
@@ -33,8 +35,7 @@ def placed(plan: Plan, *, on_host: bool) -> Plan:
     return replace(plan, components=chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class EngineSite:
+class EngineSite(msgspec.Struct, frozen=True):
     """Files have the same names as on the host."""
 
     shares_sockets: bool

@@ -2,8 +2,9 @@
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import home_folder
@@ -13,8 +14,7 @@ from runtimes.engine.podman import NAMED_BY, podman_engine
 from runtimes.engine.privileges import demand_root
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(msgspec.Struct, frozen=True, kw_only=True):
     """An engine as kind knows it."""
 
     runtime: str

@@ -4,7 +4,6 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from kwokctl.clusters.state.saved import load, save
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_APISERVER
 from kwokctl.registry import load as load_runtime
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import save_cluster

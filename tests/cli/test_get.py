@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import yaml
 from kwokctl.cli.verbs.get import show_changes
 from kwokctl.clusters.status import ClusterStatus, ComponentStatus, RunStatus
 from kwokctl.model import ClusterName, ComponentName, Port
+from kwokctl.replacing import replace
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]

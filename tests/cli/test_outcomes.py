@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from kwokctl.errors import (
 )
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName
+from kwokctl.replacing import replace
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]

@@ -5,7 +5,6 @@ import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from kwokctl.model import (
     Port,
     State,
 )
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 from tests.support import contract_node
 from tests.support.contract_node import Node

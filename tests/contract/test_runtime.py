@@ -6,7 +6,6 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from kwokctl.host.machine import Host
 from kwokctl.host.ports import HeldPorts
 from kwokctl.kube.transport.probe import probe
 from kwokctl.model import Component, Limits, Plan, State
+from kwokctl.replacing import replace
 from kwokctl.runtime import FindsRemains, Runtime, TellsMore
 from tests.contract.conftest import CLUSTER, FIRST, SECOND, Asked
 

@@ -7,12 +7,12 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kwokctl.errors import ArtifactError
+from kwokctl.replacing import replace
 from tests.support.direct import ONLY_STORAGE
 from tests.support.engines import ONE_PROCESSOR
 from tests.support.installed import Installed

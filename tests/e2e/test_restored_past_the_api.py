@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from kwokctl.host.paths import WorkDir, cache_dir
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.served_kinds import served_kinds
+from kwokctl.replacing import replace
 from tests.support.installed import Installed
 
 pytestmark = [

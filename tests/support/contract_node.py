@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kwokctl.artifacts.resolve import ArtifactSource, resolve
@@ -24,6 +24,7 @@ from kwokctl.model import (
     Plan,
 )
 from kwokctl.progress import Silent
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 from runtimes.kind.provider import docker
 from runtimes.kind.runtime import KindRuntime

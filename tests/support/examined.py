@@ -1,6 +1,5 @@
 """A machine and a cluster for the checks of `doctor`, in folders of a test."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +39,7 @@ WELL = Overview(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedPatient(Patient):
+class ServedPatient(Patient, frozen=True, kw_only=True):
     """A cluster whose API server is a test's."""
 
     url: str = ""

@@ -12,7 +12,7 @@ import sysconfig
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
+from kwokctl.replacing import replace
 from tests.support import preloaded, store
 
 PATIENCE = 180.0

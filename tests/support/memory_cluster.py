@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from kwokctl.clusters.scaling.reader import Change, Existing
@@ -14,6 +14,7 @@ from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.resource import KNOWN, NODES, PODS, Resource
+from kwokctl.replacing import replace
 from tests.support.through_api import ThroughApi
 
 Json = dict[str, Any]

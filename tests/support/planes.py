@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
+from kwokctl.replacing import replace
 from tests.support.installed import PATIENCE, Installed
 
 KEYS = Keys("/registry")

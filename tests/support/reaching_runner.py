@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from kwokctl import registry
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import UnavailableError
 from kwokctl.host.machine import Host
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
 P = ParamSpec("P")

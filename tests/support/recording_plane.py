@@ -1,7 +1,6 @@
 """A data plane that writes nothing itself: it records each call and passes it on to another one."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kwokctl.dataplane.events.object_event import ObjectEvent
@@ -17,6 +16,7 @@ from kwokctl.dataplane.port import (
     Renewed,
 )
 from kwokctl.kube.resource import Resource
+from kwokctl.replacing import replace
 
 
 class RecordingPlane:

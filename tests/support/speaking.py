@@ -2,12 +2,12 @@
 
 import asyncio
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kwokctl.errors import KwokctlError
+from kwokctl.replacing import replace
 from tests.support import store
 from tests.support.installed import Installed, scripts
 

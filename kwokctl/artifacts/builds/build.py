@@ -5,8 +5,9 @@ The proxy, the checksum database, the caches and further flags are those of the 
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, patches, toolchain
@@ -26,8 +27,7 @@ _OLDEST_GO = (1, 24, 0)
 _ANY_GO = (1, 0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
+class Build(msgspec.Struct, frozen=True, kw_only=True):
     """Programs of one group and version, which are built at once."""
 
     orders: Sequence[Order]

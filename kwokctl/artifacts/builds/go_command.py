@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import toolchain
@@ -14,8 +15,7 @@ from kwokctl.json_value import Json
 from kwokctl.progress import Step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoCommand:
+class GoCommand(msgspec.Struct, frozen=True, kw_only=True):
     """The go command as all builds run it: without cgo, and under the lock of their place."""
 
     target: Platform

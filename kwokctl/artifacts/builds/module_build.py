@@ -7,8 +7,9 @@ own `go.mod` count (https://go.dev/ref/mod#go-mod-file-replace).
 import asyncio
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, toolchain
@@ -27,8 +28,7 @@ _OPTIONS = ("-mod=mod", "-trimpath", "-ldflags=-s -w")
 _SUFFIXES = {".yaml", ".yml", ".json"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleBuild:
+class ModuleBuild(msgspec.Struct, frozen=True, kw_only=True):
     """Parts of one module at one version, which are got at once."""
 
     orders: Sequence[Order]

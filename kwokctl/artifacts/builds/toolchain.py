@@ -4,8 +4,9 @@ import asyncio
 import importlib.util
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.build_lock import in_turn
 from kwokctl.artifacts.builds.gomod import Release, release
@@ -21,8 +22,7 @@ ALONE = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GO111MODULE": "on"}
 """Keeps Go from switching to another release, and from using the user's workspace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Go:
+class Go(msgspec.Struct, frozen=True):
     """A Go toolchain."""
 
     path: Path

@@ -3,11 +3,12 @@
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from threading import Event
+
+import msgspec
 
 from kwokctl.artifacts.background import Post, in_thread
 from kwokctl.artifacts.downloads import archive, first_seen
@@ -19,6 +20,7 @@ from kwokctl.artifacts.programs import relatives
 from kwokctl.artifacts.store import Entry, ProgramStore, digest
 from kwokctl.errors import ArtifactError
 from kwokctl.progress import Progress, Step
+from kwokctl.replacing import replace
 
 
 async def download(
@@ -84,8 +86,7 @@ class _Shown:
             self._step.say(what)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parcel:
+class _Parcel(msgspec.Struct, frozen=True):
     """One address and the programs that come from it."""
 
     url: str

@@ -4,7 +4,8 @@ import errno
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 _NO_WAY = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EACCES, errno.EPERM}
 
@@ -12,8 +13,7 @@ _LATER = {408, 425, 429}
 """Too slow, too early, too many requests (https://www.iana.org/assignments/http-status-codes)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(msgspec.Struct, frozen=True):
     """Why a host did not give a file."""
 
     host: str

@@ -1,9 +1,10 @@
 """Finds out what a file must be before it is trusted: its SHA-256, from its user, its project or before."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+import msgspec
 
 from kwokctl.artifacts.downloads import first_seen
 from kwokctl.artifacts.downloads.http_failures import Trouble
@@ -13,8 +14,7 @@ from kwokctl.artifacts.locations import Order
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(msgspec.Struct, frozen=True):
     """What a file must be."""
 
     sha256: str

@@ -1,7 +1,8 @@
 """Describes a step of long work in words: how much is done, of what total, in what time."""
 
 from collections import deque
-from dataclasses import dataclass, field
+
+import msgspec
 
 _RATE_AFTER = 2.0
 """Seconds after which a step shows its rate, and the time that is left."""
@@ -11,8 +12,7 @@ _ENOUGH = 10
 """Things that must be done within these seconds for the time that is left to be estimated."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Row:
+class Row(msgspec.Struct, kw_only=True):
     """A step under way, or just ended."""
 
     title: str
@@ -24,7 +24,7 @@ class Row:
     """The number of steps that enclose it."""
     what: str = ""
     done: int = 0
-    _marks: deque[tuple[float, int]] = field(default_factory=deque)
+    _marks: deque[tuple[float, int]] = msgspec.field(default_factory=deque)
     """What was done at recent times, the earliest of which is at least `_LOOK_BACK` ago, if any is."""
 
     def say(self, what: str) -> None:

@@ -5,10 +5,12 @@ import select
 import shutil
 import sys
 from collections.abc import Sequence, ValuesView
-from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import PurePath
 from textwrap import wrap
+
+import msgspec
+from msgspec.structs import asdict
 
 from kwokctl.cli.output import streams
 from kwokctl.cli.output.writer import encodable
@@ -119,9 +121,9 @@ def parted(line: str) -> list[str]:
 
 
 def plain(value: object) -> Json:
-    """Turn dataclasses, tuples and paths into what JSON and YAML have; names become camelCase."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {camel(f.name): plain(getattr(value, f.name)) for f in fields(value)}
+    """Turn Structs, tuples and paths into what JSON and YAML have; names become camelCase."""
+    if isinstance(value, msgspec.Struct):
+        return {camel(name): plain(each) for name, each in asdict(value).items()}
     if isinstance(value, list | tuple | set | frozenset | ValuesView):
         return [plain(each) for each in value]
     if isinstance(value, dict):

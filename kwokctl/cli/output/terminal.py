@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from kwokctl.cli.output.progress_rows import Row, safe
 from kwokctl.cli.output.writer import Writer, encodable, nested
@@ -141,8 +142,7 @@ class Terminal:
         return _Picture(tuple(self._rows), self._clock())
 
 
-@dataclass(frozen=True, slots=True)
-class _Picture:
+class _Picture(msgspec.Struct, frozen=True):
     """Every step under way, drawn by Rich's thread: it takes no lock of kwokctl's."""
 
     rows: tuple[Row, ...]
@@ -180,8 +180,7 @@ def _drawn(row: Row, now: float, options: "ConsoleOptions") -> "Iterator[Text]":
         yield Text(shown, "dim", no_wrap=True, overflow=overflow)
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The lines of a step, without the mark and the blanks in front of each."""
 
     title: str

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing.grammar import CliCommand, CliGroup, RawCommand
 from kwokctl.cli.version import version_line
+from kwokctl.replacing import replace
 
 CLUSTERS = "Cluster commands"
 TOOLS = "Tools"

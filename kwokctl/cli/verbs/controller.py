@@ -1,7 +1,6 @@
 """`controller`: the controller of fake nodes in a cluster that kwokctl has not made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +13,7 @@ from kwokctl.cli.parsing.values import checked, one_of
 from kwokctl.config.checks import image as image_reference
 from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.in_cluster.sizing import Size

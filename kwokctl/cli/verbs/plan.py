@@ -1,7 +1,6 @@
 """`plan`: what a cluster of a size would need, and whether it is there."""
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +12,7 @@ from kwokctl.cli.parsing.shapes import count_option, format_option
 from kwokctl.cli.parsing.values import checked, one_of
 from kwokctl.config.checks import quantity
 from kwokctl.config.profiles import FIELD, PROFILES, defaults
+from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.capacity import CapacityPlan

@@ -3,12 +3,12 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.verbs.scale import objects_of, scale_within
 from kwokctl.errors import KwokctlError
+from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult

@@ -43,8 +43,7 @@ class EtcdLogin:
     """Seconds that each may take to answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectAccess:
+class ObjectAccess(msgspec.Struct, frozen=True, kw_only=True):
     """An etcd with the objects of an API server."""
 
     kv: Kv

@@ -4,8 +4,9 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
@@ -16,8 +17,7 @@ _STORED_AS_JSON = re.compile(r"^# (/\S+) \| application/json$", re.MULTILINE)
 """A comment of `etcd get -o yaml`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenObject:
+class GivenObject(msgspec.Struct, frozen=True, kw_only=True):
     """An object that was read."""
 
     place: str
@@ -25,8 +25,7 @@ class GivenObject:
     document: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenObjects:
+class GivenObjects(msgspec.Struct, frozen=True, kw_only=True):
     """The objects of a file."""
 
     all: tuple[GivenObject, ...]

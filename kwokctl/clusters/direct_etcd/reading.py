@@ -1,7 +1,8 @@
 """Finds objects by kind, name and namespace, and reads or deletes them."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.dataplane.objects.resources import StoredResource
@@ -17,8 +18,7 @@ DEFAULT_NAMESPACE = "default"
 Take = Callable[[KeyValue], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedObjects:
+class WantedObjects(msgspec.Struct, frozen=True, kw_only=True):
     """Which objects a command is for."""
 
     resource: str = ""

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +29,7 @@ from kwokctl.progress import Progress, Step
 _CHUNK = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRecording:
+class StoredRecording(msgspec.Struct, frozen=True, kw_only=True):
     """What `record_stored` has written."""
 
     path: Path
@@ -43,8 +41,7 @@ class StoredRecording:
     """What could not be recorded as it is, with the reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRecordingRequest:
+class StoredRecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to record, and where to."""
 
     path: Path
@@ -135,17 +132,16 @@ class _Known(NamedTuple):
         return {"namespace": self.namespace, "name": self.name}
 
 
-@dataclass(slots=True)
-class StoredHistory:
+class StoredHistory(msgspec.Struct):
     """The objects of an etcd as they were last seen."""
 
     prefix: str
     """What all keys begin with, ending with a slash."""
     resources: StoredResources
-    faults: dict[str, None] = field(default_factory=dict)
+    faults: dict[str, None] = msgspec.field(default_factory=dict)
     """What could not be read, with the reason, once each."""
-    _kinds: dict[tuple[str, str], KindHistory] = field(default_factory=dict)
-    _known: dict[bytes, _Known] = field(default_factory=dict)
+    _kinds: dict[tuple[str, str], KindHistory] = msgspec.field(default_factory=dict)
+    _known: dict[bytes, _Known] = msgspec.field(default_factory=dict)
     """By their keys."""
 
     def begin(self, item: KeyValue) -> Iterator[dict[str, Json]]:

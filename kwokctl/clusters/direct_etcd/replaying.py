@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import orjson
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
@@ -39,8 +39,7 @@ from kwokctl.progress import Progress
 _ALL = WantedObjects(is_everywhere=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredReplayRequest:
+class StoredReplayRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to replay, and how fast."""
 
     path: Path
@@ -49,8 +48,7 @@ class StoredReplayRequest:
     speed: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredReplay:
+class StoredReplay(msgspec.Struct, frozen=True, kw_only=True):
     """A recording that was read, all of which can be written."""
 
     access: ObjectAccess

@@ -1,8 +1,9 @@
 """Puts objects into etcd, past the API server: all of them are checked before the first is written."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from uuid import uuid4
+
+import msgspec
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.clusters.direct_etcd.documents import GivenObject, GivenObjects
@@ -16,6 +17,7 @@ from kwokctl.dataplane.objects.stored_kind import stored_kind
 from kwokctl.errors import ApiError, ConfigError, ConflictError, KwokctlError, NotFoundError
 from kwokctl.etcd.kv.kv import Compare, Get, KeyValue, Put, Txn, prefix_end
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 from kwokctl.tasks import for_each
 
 _NAMED_WITH_DOT = "APIService"
@@ -26,8 +28,7 @@ DROPPED = frozenset({"resourceVersion", "selfLink"})
 """What etcd's revision says, and what API servers have no more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedObject:
+class PreparedObject(msgspec.Struct, frozen=True, kw_only=True):
     """An object that the API server can read, and the key that it has."""
 
     place: str

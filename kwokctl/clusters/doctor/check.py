@@ -1,8 +1,9 @@
 """A check as data: what it looks at, and how. What it finds comes with its remedy."""
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+import msgspec
 
 from kwokctl.clusters.overview.figures import Problem
 from kwokctl.errors import KwokctlError
@@ -11,8 +12,7 @@ from kwokctl.model import ComponentName
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
+class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """Something that removes the cause of a finding, loses nothing, and is safe to repeat."""
 
     what: str
@@ -20,15 +20,13 @@ class Repair:
     do: Callable[[], Awaitable[object]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorFinding(Problem):
+class DoctorFinding(Problem, frozen=True, kw_only=True):
     """Something that is wrong."""
 
     repair: Repair | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a check has seen."""
 
     state: str
@@ -38,8 +36,7 @@ class Report:
     findings: tuple[DoctorFinding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Generic[T]):
+class Check(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """One thing to look at, of a machine or of a cluster."""
 
     name: str

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of
 from kwokctl.clusters.doctor.machine.checks import CHECKS as OF_MACHINES
@@ -22,8 +23,7 @@ _WITHIN = 120.0
 """Seconds after which a check is given up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class Examined(msgspec.Struct, frozen=True, kw_only=True):
     """A check that was carried out."""
 
     check: str
@@ -31,8 +31,7 @@ class Examined:
     report: Report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """What all checks have seen."""
 
     machine: Sequence[Examined]

@@ -1,15 +1,15 @@
 """Carries out what removes the causes of findings; each repair is named before it begins."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.doctor.check import DoctorFinding, Repair
 from kwokctl.errors import KwokctlError
 from kwokctl.progress import Progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repaired:
+class Repaired(msgspec.Struct, frozen=True, kw_only=True):
     """A repair that was tried."""
 
     what: str

@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.dry_run.program import plumbing
 from kwokctl.clusters.launching.custom_resources import definitions
@@ -30,8 +31,7 @@ from kwokctl.script.steps import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptedLaunch:
+class ScriptedLaunch(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster to be launched. Times are seconds."""
 
     saved: Saved

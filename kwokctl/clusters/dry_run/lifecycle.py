@@ -1,8 +1,9 @@
 """What `create`, `start`, `stop` and `delete cluster` would do, as steps of a script."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.create import CreateRequest, compared
 from kwokctl.clusters.dry_run.launching import (
@@ -27,6 +28,7 @@ from kwokctl.clusters.wanted import wanted_cluster
 from kwokctl.errors import ConflictError
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, Plan, State
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime, WritesScripts
 from kwokctl.script.steps import Action, Command, Comment
 
@@ -158,8 +160,7 @@ async def _is_up(home: Home, runtime: Runtime, saved: Saved) -> bool:
     return runs and not await unready(plan.components.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Launching:
+class _Launching(msgspec.Struct, frozen=True, kw_only=True):
     """One cluster that is launched."""
 
     home: Home

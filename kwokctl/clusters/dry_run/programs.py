@@ -1,9 +1,10 @@
 """Foresees which programs and images a cluster gets, and writes as steps how those come here."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
+
+import msgspec
 
 from kwokctl.artifacts.locations import Order, is_url, local_artifact, place
 from kwokctl.artifacts.resolve import ArtifactSource, not_stored, store_of
@@ -43,12 +44,11 @@ fetch() {
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreseen:
+class Foreseen(msgspec.Struct, frozen=True, kw_only=True):
     """The programs of a cluster, and how those that are missing come here."""
 
     artifacts: Mapping[str, Artifact]
-    steps: tuple[Action, ...] = field(default=())
+    steps: tuple[Action, ...] = msgspec.field(default=())
 
 
 async def foreseen(

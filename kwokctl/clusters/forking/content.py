@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.forking.scratch import snapshot_folder
 from kwokctl.clusters.programs.needed import programs
@@ -21,8 +22,7 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.runtime import Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkedData:
+class ForkedData(msgspec.Struct, frozen=True, kw_only=True):
     """A snapshot of the cluster that is forked."""
 
     file: Path

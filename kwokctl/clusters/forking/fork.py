@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.forking.content import ForkedData, forget_events, snapshot_of
 from kwokctl.clusters.forking.copied_files import copy_authorities, copy_manifests
@@ -28,11 +29,11 @@ from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName
 from kwokctl.progress import Silent
+from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkRequest:
+class ForkRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What `create cluster --from` was requested."""
 
     source: ClusterName
@@ -42,14 +43,13 @@ class ForkRequest:
     """The file that receives the contexts; None leaves all alone."""
     has_own_authorities: bool = False
     """Whether to make new certificate authorities rather than copy those of the source."""
-    place: ForkPlace = field(default_factory=ForkPlace)
+    place: ForkPlace = msgspec.field(default_factory=ForkPlace)
     ignores_memory: bool = False
     """Whether to make them where this machine seems to have too little memory."""
     patience: Patience
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Origin:
+class _Origin(msgspec.Struct, frozen=True, kw_only=True):
     """What forks are made of."""
 
     source: Saved
@@ -59,8 +59,7 @@ class _Origin:
     data: ForkedData
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forked:
+class Forked(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster that was created from another."""
 
     name: ClusterName

@@ -1,7 +1,6 @@
 """Gives the fake nodes of a fork the kubelet server of the fork, in place of the source's."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import msgspec
@@ -43,8 +42,7 @@ class ForkedNode(msgspec.Struct):
         return {"apiVersion": NODES.api_version, "kind": NODES.kind, **parts}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KubeletPlace:
+class KubeletPlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where a cluster has the kubelet of its fake nodes."""
 
     port: int
@@ -76,8 +74,7 @@ def _words(paths: ClusterPaths) -> list[str]:
         return []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Move(msgspec.Struct, frozen=True, kw_only=True):
     """From where to where kubelets move."""
 
     former: KubeletPlace | None

@@ -1,7 +1,8 @@
 """Tells what forks need of this machine's memory, and refuses them where that is not there."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters import capacity
 from kwokctl.clusters.state.saved import Saved
@@ -21,8 +22,7 @@ _NODE = 500 << 20
 """What a real node takes beside the components: the kubelet, containerd, and the pods that kind adds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkNeeds:
+class ForkNeeds(msgspec.Struct, frozen=True, kw_only=True):
     """What forks need. Sizes are bytes."""
 
     count: int

@@ -1,7 +1,6 @@
 """Corrects what objects of a fork say of the cluster that it was made from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -28,8 +27,7 @@ _AUTHENTICATION = "extension-apiserver-authentication"
 _MISSING = 404
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corrections:
+class Corrections(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be corrected."""
 
     setting: Setting
@@ -38,7 +36,7 @@ class Corrections:
     """The kubelet server of the source; None if that is not known."""
     has_other_authorities: bool = False
     """Whether the API server trusts other authorities than that of the source."""
-    nodes: Sequence[Mapping[str, Json]] = field(default=())
+    nodes: Sequence[Mapping[str, Json]] = msgspec.field(default=())
     """The real nodes of the fork, as they were registered."""
 
 

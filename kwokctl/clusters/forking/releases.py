@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.objects.stored_kind import StoredKind, stored_kind
@@ -14,8 +15,7 @@ _STABILITY = ("alpha", "beta", None)
 _NEVER_SERVED = frozenset({"RangeAllocation"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown:
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """Kinds of Kubernetes' own that are stored; each as `Kind (group/version)`."""
 
     unreadable: Sequence[str]

@@ -1,6 +1,6 @@
 """Determines what a fork is made of where it is to run, and refuses what cannot run there."""
 
-from dataclasses import dataclass, replace
+import msgspec
 
 from kwokctl.clusters.configuration.component_patches import check_patches
 from kwokctl.clusters.configuration.volumes import in_containers
@@ -13,11 +13,11 @@ from kwokctl.config.options import ClusterOptions, with_values
 from kwokctl.errors import NotServedError
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
+from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkPlace:
+class ForkPlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where forks are to run. Empty is as the source."""
 
     runtime: str = ""

@@ -1,7 +1,8 @@
 """The controller that a user wants to run in a cluster, before its objects are written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl import __version__
 from kwokctl.clusters.in_cluster.sizing import USUAL, Size
@@ -18,15 +19,14 @@ IMAGE = f"localhost/kwokctl/kwok:{__version__}"
 THROUGH_SERVICE, THROUGH_POD = "service", "pod"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ManifestRequest:
+class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The controller that is to run in a cluster."""
 
     stages: Sequence[Mapping[str, Json]]
     """The documents of the Stages that it plays."""
     documents: Sequence[Mapping[str, Json]] = ()
     """Documents of what kubelets answer."""
-    options: Mapping[str, Json] = field(default_factory=dict)
+    options: Mapping[str, Json] = msgspec.field(default_factory=dict)
     """Options of KwokConfiguration that are not as usual."""
     namespace: str = NAMESPACE
     size: Size = USUAL

@@ -1,7 +1,8 @@
 """How many replicas a fleet needs, and how much memory each: by the figures of `scaling-out.md`."""
 
-from dataclasses import dataclass
 from math import ceil
+
+import msgspec
 
 PODS_ON_NODE = 10
 """Where their number is not given."""
@@ -18,8 +19,7 @@ _STEP, _LEAST_REQUEST, _LEAST_LIMIT = 64, 256, 1024
 """In mebibytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
+class Size(msgspec.Struct, frozen=True, kw_only=True):
     """Of a Deployment; memory in mebibytes."""
 
     replicas: int = 1

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.in_cluster.plurals import group, plural
 from kwokctl.config.documents import Document
@@ -27,8 +28,7 @@ EVENTS = "events"
 USERS = "users"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ApiRight:
+class ApiRight(msgspec.Struct, frozen=True, order=True):
     """One thing that may be done to the objects of one resource."""
 
     group: str

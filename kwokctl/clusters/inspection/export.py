@@ -1,8 +1,9 @@
 """Exports what explains a cluster's state: its configuration, its runtime, and every log."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.inspection.redaction import Redactor, redactor, without_secrets
 from kwokctl.clusters.logs import AUDIT, component_logs
@@ -20,8 +21,7 @@ STATE = "kwok.yaml"
 """The part that is the cluster's saved state."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """What `export logs` has written."""
 
     path: Path
@@ -89,13 +89,12 @@ async def export_logs(home: Home, name: ClusterName, folder: Path | None) -> Exp
     return Exported(path=target, files=export.files(), missing=tuple(export.missing))
 
 
-@dataclass(frozen=True, slots=True)
-class _Export:
+class _Export(msgspec.Struct, frozen=True):
     home: Home
     saved: Saved
     target: Path
     redactor: Redactor
-    missing: list[str] = field(default_factory=list)
+    missing: list[str] = msgspec.field(default_factory=list)
 
     async def run(self) -> None:
         """Write all files, one after the other."""

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
@@ -17,8 +18,7 @@ _PATIENCE = 5.0
 _PORTS = range(1, 65536)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forwarded:
+class Forwarded(msgspec.Struct, frozen=True, kw_only=True):
     """A port that leads to a component."""
 
     local: int

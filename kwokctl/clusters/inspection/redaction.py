@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import AsyncIterator, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.host.files import write_atomic
 from kwokctl.host.paths import ClusterPaths
@@ -31,8 +32,7 @@ _BODIES = ("requestObject", "responseObject")
 (https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Redactor:
+class Redactor(msgspec.Struct, frozen=True):
     """Replaces secrets in text."""
 
     secrets: Collection[bytes]

@@ -2,7 +2,8 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from kwokctl.clusters.launching.profile import profile_notes
 from kwokctl.clusters.programs.needed import TOOLS, manifest_names
@@ -18,11 +19,11 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original import compat
 from kwokctl.config.resolve import Resolved
 from kwokctl.model import Artifact, ClusterName, ComponentName
+from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster that is to be made."""
 
     name: ClusterName

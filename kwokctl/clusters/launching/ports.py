@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 from zlib import crc32
 
@@ -14,6 +13,7 @@ from kwokctl.config.options import ClusterOptions, with_values
 from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.ports import HIGHEST, HeldPorts, check_local, check_unused
 from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
+from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, Runtime
 
 

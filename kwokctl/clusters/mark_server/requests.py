@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
 from typing import TypeVar
 
 import msgspec
@@ -81,7 +80,7 @@ class MarkRequests:
             done = await rewind_cluster(
                 self._home, self._cluster, words.name, keep_events=words.keep_events
             )
-        return asdict(done)
+        return msgspec.structs.asdict(done)
 
     async def _drop(self, body: bytes) -> Json:
         words = _read(body, DropWords)

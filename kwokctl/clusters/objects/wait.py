@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 
 import msgspec
 
@@ -21,8 +20,7 @@ _decode = msgspec.json.Decoder(dict[str, Json]).decode
 _Key = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectWait:
+class ObjectWait(msgspec.Struct, frozen=True, kw_only=True):
     """Which objects are waited for, and how they are to be."""
 
     what: str

@@ -1,7 +1,8 @@
 """The figures of a cluster at one moment; what could not be found out is None."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl.clusters.status import ComponentStatus, RunStatus
 from kwokctl.host.processes.usage import Usage
@@ -11,8 +12,7 @@ READY = "Ready"
 RUNNING = "Running"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nodes:
+class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes of a cluster."""
 
     by_status: Mapping[str, int]
@@ -31,8 +31,7 @@ class Nodes:
         return self.by_status.get(READY, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pods:
+class Pods(msgspec.Struct, frozen=True, kw_only=True):
     """The pods of a cluster."""
 
     by_status: Mapping[str, int]
@@ -44,8 +43,7 @@ class Pods:
         return sum(self.by_status.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class Store(msgspec.Struct, frozen=True, kw_only=True):
     """The space of etcd, in bytes."""
 
     size: int
@@ -56,8 +54,7 @@ class Store:
     """The size at which it refuses writes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerReport:
+class ControllerReport(msgspec.Struct, frozen=True, kw_only=True):
     """What the controller reports of itself."""
 
     stages: Sequence[str]
@@ -66,8 +63,7 @@ class ControllerReport:
     """Seconds from a write to etcd to its sight in the watch; None where it writes through the API."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is wrong with a cluster."""
 
     what: str
@@ -76,8 +72,7 @@ class Problem:
     """What helps: mostly a command."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster at one moment."""
 
     name: ClusterName
@@ -93,4 +88,4 @@ class Overview:
     pods: Pods | None = None
     etcd: Store | None = None
     controller: ControllerReport | None = None
-    problems: Sequence[Problem] = field(default=())
+    problems: Sequence[Problem] = msgspec.field(default=())

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Overview, Pods, Store
@@ -23,6 +22,7 @@ from kwokctl.kube.collections.samples import values
 from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName, ComponentName
+from kwokctl.replacing import replace
 from kwokctl.runtime import KnowsProcesses, Runtime
 
 T = TypeVar("T")

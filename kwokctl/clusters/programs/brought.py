@@ -1,13 +1,13 @@
 """Gets the node image and programs of a cluster whose runtime brings components."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from kwokctl.clusters.programs.needed import programs, refuse_given, version_of
 from kwokctl.clusters.programs.node_image import node_image, usual_node
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import ETCD, Artifact
+from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes
 
 

@@ -5,8 +5,9 @@ that starts components from some.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.copies import copy_entries
 from kwokctl.artifacts.locations import Order, WantedProgram, place
@@ -28,14 +29,14 @@ from kwokctl.components.plan import selected
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.host.files import locked
+from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 _IMAGES = "images-"
 _FILE = ".tar"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class Carried(msgspec.Struct, frozen=True, kw_only=True):
     """What a folder holds for another machine, or what was taken out of it."""
 
     folder: Path | None

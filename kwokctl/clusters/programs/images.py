@@ -7,8 +7,9 @@ and then one that the runtime makes from the program, which it is given for that
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.programs import named
@@ -32,14 +33,14 @@ from kwokctl.errors import ArtifactError
 from kwokctl.images import Images
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress, Silent
+from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 Settled = Mapping[str, Artifact]
 """The artifacts that a cluster was made with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageChoice:
+class ImageChoice(msgspec.Struct, frozen=True, kw_only=True):
     """An image that a component may come as."""
 
     name: str

@@ -4,7 +4,7 @@ What is given is used. Otherwise an image that is here comes first, published or
 published one from its registry, and then one that is made of programs.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from kwokctl.artifacts.build_lock import in_turn
 from kwokctl.artifacts.node_images import PublishedNode, published_node
@@ -85,8 +85,7 @@ def parts(images: NodeImages, options: ClusterOptions) -> list[WantedProgram]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Search:
+class _Search(msgspec.Struct, frozen=True, kw_only=True):
     """One search for an image."""
 
     home: Home

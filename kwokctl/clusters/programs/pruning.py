@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.artifacts import maintenance
 from kwokctl.artifacts.locations import Order, place
@@ -27,8 +28,7 @@ cluster may be about to be made, or an older kwokctl may have made one in a fold
 _PROC = Path("/proc")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """What can be removed, and what stays."""
 
     unused: tuple[Unused, ...]

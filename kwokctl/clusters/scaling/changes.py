@@ -6,9 +6,10 @@ Numbers are kept as ranges: a request may be for hundreds of millions of objects
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Self, overload
+
+import msgspec
 
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.clusters.scaling.request import ScaleRequest
@@ -161,8 +162,7 @@ def _span(text: str) -> tuple[int, int]:
     return first, int(match[2] or first) + 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The objects to create and to delete for a set to have its size."""
 
     kept: tuple[str, ...]

@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.scaling.objects.networks import Book
@@ -30,8 +31,7 @@ NamesLike = Callable[[str | None, str], Awaitable[Collection[str]]]
 """Returns the names of all pods of a namespace that begin with a prefix, and costs little."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Oversight:
+class Oversight(msgspec.Struct, frozen=True, kw_only=True):
     """What is needed to check whether writes past the API server are allowed, and how far watches are."""
 
     pool: Pool
@@ -42,8 +42,7 @@ class Oversight:
     """The controller, which reports the Stages that it plays."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleContext:
+class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     """The cluster in which a set is scaled."""
 
     reader: ClusterReader

@@ -4,7 +4,6 @@ from asyncio import TaskGroup
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 
 from kwokctl.clusters.scaling.changes import Names, Serials
@@ -21,6 +20,7 @@ from kwokctl.dataplane.port import FakeKubelet, NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.replacing import replace
 from kwokctl.tasks import first_failure
 
 TTL = "node.alpha.kubernetes.io/ttl"

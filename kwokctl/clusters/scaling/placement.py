@@ -4,7 +4,8 @@ Pods are spread evenly over nodes, as far as each node has room for them.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.clusters.scaling.context import amount
@@ -98,8 +99,7 @@ async def _anywhere(_serials: Serials, _reader: ClusterReader) -> None:
     """Leave the pods where their template places them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placing:
+class Placing(msgspec.Struct, frozen=True):
     """How the objects of a set are rendered, and where pods are placed."""
 
     stamp: Callable[[int], dict[str, Json]]

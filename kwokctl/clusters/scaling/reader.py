@@ -6,7 +6,6 @@ Writes go through the data plane.
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -23,8 +22,7 @@ from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.status import refusal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Existing:
+class Existing(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an object that exists: its metadata, as far as it matters here."""
 
     name: str
@@ -42,8 +40,7 @@ class Existing:
     """Whether finalizers hold it back when it is deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """An event of a watch, about one object."""
 
     exists: bool

@@ -4,7 +4,6 @@ Only the fields that decide are decoded, since a watch shows every object severa
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -71,8 +70,7 @@ _decode_pod = msgspec.json.Decoder(_Pod).decode
 _decode_object = msgspec.json.Decoder(_Object).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """Whether one object is ready."""
 
     name: str

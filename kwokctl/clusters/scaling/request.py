@@ -1,7 +1,8 @@
 """A request to `scale`, checked before anything is touched."""
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.embedded.selection import requirements
 from kwokctl.errors import UsageError
@@ -17,8 +18,7 @@ _MOST = 1_000_000_000
 """More objects than any etcd holds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleRequest:
+class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A number of copies of a resource template, as one set."""
 
     kind: str
@@ -108,8 +108,7 @@ class ScaleRequest:
             raise UsageError(f"objects of '{name}' would have names of more than 253 characters")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleResult:
+class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
     """What scaling did."""
 
     kind: str

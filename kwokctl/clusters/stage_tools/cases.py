@@ -1,9 +1,10 @@
 """Compares the results of Stages with files: `NAME.input.yaml`, `NAME.output.yaml`."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.stage_tools.explain import as_tested, explain
 from kwokctl.clusters.stage_tools.functions import TEST_TIME, stub_functions
@@ -18,8 +19,7 @@ _STRATEGIC = frozenset({"Node", "Pod"})
 _INPUT, _OUTPUT = ".input.yaml", ".output.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseResult:
+class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a test."""
 
     name: str

@@ -1,7 +1,8 @@
 """What each Stage does with an object: whether it matches, how likely, when, what it writes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from kwokctl.clusters.stage_tools.rules import first_broken_rule
 from kwokctl.controller.engine import patches
@@ -19,12 +20,12 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.template import Functions
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
+from kwokctl.replacing import replace
 
 _BILLION = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageVerdict:
+class StageVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """What a Stage does with an object."""
 
     stage: str

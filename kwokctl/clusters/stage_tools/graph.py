@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl import assets
 from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
@@ -23,8 +24,7 @@ _NOW = parse_time("2026-01-01T00:00:00Z")
 """When the examples live."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Transition:
+class Transition(msgspec.Struct, frozen=True, order=True):
     """A Stage that leads from one state to another, after so many nanoseconds."""
 
     before: str
@@ -33,8 +33,7 @@ class Transition:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindGraph:
+class KindGraph(msgspec.Struct, frozen=True, kw_only=True):
     """The states of the objects of a kind."""
 
     kind: str

@@ -1,7 +1,6 @@
 """Compares a request with a cluster that exists."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from kwokctl.clusters.configuration.component_patches import wanted_patches
 from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents
@@ -18,6 +17,7 @@ from kwokctl.config.patches.patch import ComponentPatch
 from kwokctl.config.patches.reader import FIELD
 from kwokctl.config.resolve import Resolved
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 _HOW_NOT_WHAT = (ProgramOptions, ObjectOptions)
 """Options that matter only while a cluster is made, or set its first nodes and pods."""

@@ -2,8 +2,9 @@
 
 import os
 import signal
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.errors import ConflictError
 from kwokctl.expr import yaml
@@ -33,8 +34,7 @@ async def take_down(paths: ClusterPaths, name: ClusterName, *, force: bool) -> N
         _kill(file, paths.root)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
+class Original(msgspec.Struct, frozen=True, kw_only=True):
     """What the original has written about a cluster of its own; empty where it has not."""
 
     runtime: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from kwokctl import registry
 from kwokctl.errors import UsageError
@@ -17,13 +18,12 @@ from kwokctl.runtime import Runtime
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Home:
+class Home(msgspec.Struct, frozen=True, kw_only=True):
     """What every verb is given."""
 
     workdir: WorkDir
     cache: Path
-    progress: Progress = field(default_factory=Silent)
+    progress: Progress = msgspec.field(default_factory=Silent)
     load_runtime: Callable[[str, Host], Runtime] = registry.load
 
     def paths(self, name: ClusterName) -> ClusterPaths:

@@ -6,8 +6,9 @@ documents that it is given, and those that its runtime reads. The file has the o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl import __version__
 from kwokctl.clusters.state.documents import FOR_RUNTIME, controller_options, is_kept
@@ -30,6 +31,7 @@ from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.host.routes import has_default_route
 from kwokctl.json_value import Json
 from kwokctl.model import Artifact, ClusterName, ComponentName, Plan
+from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, Runtime
 from kwokctl.script.steps import FileText
 
@@ -40,8 +42,7 @@ _FORMER_PORTS = frozenset({"dashboardPort"})
 (https://github.com/kubernetes-sigs/kwok/blob/v0.6.0/pkg/apis/config/v1alpha1/kwokctl_configuration_types.go)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
     """The full resolved state of a cluster."""
 
     name: ClusterName
@@ -49,7 +50,7 @@ class Saved:
     names: tuple[ComponentName, ...]
     artifacts: Mapping[str, Artifact]
     stages: tuple[Mapping[str, object], ...]
-    patches: Patches = field(default_factory=dict)
+    patches: Patches = msgspec.field(default_factory=dict)
     """What the user changes about components."""
     kept: tuple[Mapping[str, object], ...] = ()
     """The user's other documents for the controller."""

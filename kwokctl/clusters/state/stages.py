@@ -1,8 +1,9 @@
 """Which Stages a cluster has: those of the sets that are in force, and the user's own."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from kwokctl import assets
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from kwokctl.controller.stages.model import Stage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StagesInForce:
+class StagesInForce(msgspec.Struct, frozen=True, kw_only=True):
     """The Stages that a new cluster plays."""
 
     sets: tuple[StageSet, ...]

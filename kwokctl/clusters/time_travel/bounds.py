@@ -1,15 +1,15 @@
 """How much the marks of a cluster may take, and for how long they are kept."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.config.values.quantity import to_text
 from kwokctl.errors import CapacityError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkBounds:
+class MarkBounds(msgspec.Struct, frozen=True, kw_only=True):
     """What is allowed; 0 is no bound."""
 
     size: int = 4 * 2**30

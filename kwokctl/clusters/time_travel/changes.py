@@ -1,16 +1,16 @@
 """Names the objects that differ from a mark. Pure."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.dataplane.objects.stored_kind import stored_kind
 from kwokctl.etcd.marks.difference import Write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedObject:
+class ChangedObject(msgspec.Struct, frozen=True, kw_only=True):
     """An object that is not as it was at a mark."""
 
     kind: str

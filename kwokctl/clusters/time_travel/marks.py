@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -63,8 +62,7 @@ def mark_name(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(msgspec.Struct, frozen=True):
     """The marks of one cluster."""
 
     paths: ClusterPaths

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
@@ -19,8 +20,7 @@ from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, State
 from kwokctl.runtime import Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """One cluster that runs."""
 
     home: Home

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 
 import msgspec
 
@@ -26,8 +25,7 @@ _PAUSED_FOR_MOVES = (KUBE_SCHEDULER,)
 """It ends when a pod that it has bound is on another node, or on none: it takes its cache for corrupt."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewound:
+class Rewound(msgspec.Struct, frozen=True, kw_only=True):
     """What `snapshot rewind` has done."""
 
     mark: str
@@ -82,8 +80,7 @@ def _pausing(reach: Reach) -> AbstractAsyncContextManager[Pause]:
     return pausing(reach.runtime, reach.saved, reach.marks.paths, wanted, later=_PAUSED_FOR_MOVES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class Outlook(msgspec.Struct, frozen=True, kw_only=True):
     """What a rewind would do."""
 
     mark: str

@@ -3,7 +3,8 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.marks import Mark
@@ -23,8 +24,7 @@ REST = 0.25
 """Seconds in which controllers within the API server answer what was written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
     """How a cluster has come to be as at a mark."""
 
     revision: int

@@ -4,10 +4,11 @@ Words in braces stand for what is known only of one cluster: `{kubeconfig}`, `{p
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
+
+import msgspec
 
 from kwokctl.components.identities import add_on_user
 from kwokctl.components.setting import Setting
@@ -19,6 +20,7 @@ from kwokctl.expr import yaml
 from kwokctl.host.ports import dialled, joined
 from kwokctl.json_value import Json
 from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
+from kwokctl.replacing import replace
 
 AUTHORITY = "CA"
 """Stands in `caBundle` for the authority of the cluster, which is not known to descriptions."""
@@ -65,8 +67,7 @@ def _kept_manifests(setting: Setting, name: ComponentName) -> Mapping[Path, str]
     return {setting.paths.add_on_manifests(name): file.read_text(encoding="utf-8")}
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(msgspec.Struct, frozen=True):
     """What the words in braces of one component stand for."""
 
     setting: Setting

@@ -1,6 +1,6 @@
 """Describes kube-controller-manager."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, Component, Identity
+from kwokctl.replacing import replace
 
 _KEY = "service-account-private-key-file"
 """Read before the first controller is built, and with it the first cache

@@ -1,6 +1,6 @@
 """Describes kube-scheduler."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from kwokctl.config.declaring import (
 )
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import KUBE_SCHEDULER, Component, Identity
+from kwokctl.replacing import replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """Says where the metrics of a component are, and which credential their reader shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.components.setting import Setting
 from kwokctl.embedded.metrics import relayed_path
@@ -11,8 +12,7 @@ SERVER_NAME = "localhost"
 """A name that the certificate of every component has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsPage:
+class MetricsPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page in the Prometheus text format."""
 
     address: str

@@ -1,7 +1,8 @@
 """Resolves the options of a cluster together with the add-ons that they enable."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from kwokctl.config.add_on_images import AddOnImageOptions, with_images
 from kwokctl.config.add_ons.folder import AddOn, folder_of, read_add_on
@@ -12,10 +13,10 @@ from kwokctl.config.groups import SelectionOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original import unserved
 from kwokctl.config.resolve import Resolved, not_served, resolve_options
+from kwokctl.replacing import replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedWithAddOns:
+class ResolvedWithAddOns(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a cluster, and all documents that count for it."""
 
     resolved: Resolved

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -74,8 +73,7 @@ class AddOnShape(StrictShape):
     spec: AddOnSpecShape
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddOn:
+class AddOn(msgspec.Struct, frozen=True, kw_only=True):
     """An add-on, whose files have been found."""
 
     name: str

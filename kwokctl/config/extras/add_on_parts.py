@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from kwokctl.artifacts.module_parts import is_module_part, module_part
 from kwokctl.config.patches.shapes import StrictShape
@@ -49,8 +50,7 @@ class AddOnPartsShape(StrictShape):
     manifest_source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness:
+class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     """A page that answers 200 when the component is ready."""
 
     port: str
@@ -59,8 +59,7 @@ class Readiness:
     scheme: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Webhooks:
+class Webhooks(msgspec.Struct, frozen=True, kw_only=True):
     """The webhooks that a component serves at a port."""
 
     port: str
@@ -68,8 +67,7 @@ class Webhooks:
     """The services by which manifests name it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddOnParts:
+class AddOnParts(msgspec.Struct, frozen=True, kw_only=True):
     """What a component of an add-on has in addition."""
 
     name: str
@@ -82,7 +80,7 @@ class AddOnParts:
     """ClusterRoles that its user is bound to."""
     readiness: Readiness | None = None
     webhooks: Webhooks | None = None
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Files that it reads, by name."""
     manifest_source: str = ""
     """Files of a Go module with objects that the cluster is to have before it starts."""

@@ -1,7 +1,8 @@
 """A component that a user describes, as a value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl.config.extras.add_on_parts import AddOnParts
 from kwokctl.config.patches.patch import Volume
@@ -9,8 +10,7 @@ from kwokctl.json_value import Json
 from kwokctl.model import KUBE_APISERVER, ComponentName, Port
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraMetrics:
+class ExtraMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """Where an extra component has its metrics, in the Prometheus text format."""
 
     scheme: str
@@ -24,8 +24,7 @@ class ExtraMetrics:
         return {"scheme": self.scheme, "host": self.host, "path": self.path, **unverified}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraComponent:
+class ExtraComponent(msgspec.Struct, frozen=True, kw_only=True):
     """A component beside kwokctl's own; of `binary` and `image` a runtime takes what it can start."""
 
     name: ComponentName
@@ -43,7 +42,7 @@ class ExtraComponent:
     links: frozenset[ComponentName] = frozenset()
     """The components that it needs: it is started after them, and stopped before them."""
     ports: tuple[Port, ...] = ()
-    envs: Mapping[str, str] = field(default_factory=dict)
+    envs: Mapping[str, str] = msgspec.field(default_factory=dict)
     volumes: tuple[Volume, ...] = ()
     manifests: tuple[str, ...] = ()
     """Objects that the cluster is to have before it starts, as YAML."""

@@ -4,14 +4,15 @@ One that asks for something is refused; one that can change nothing here is acce
 says so. What is for a component is refused if the cluster has that. None is ignored.
 """
 
-from dataclasses import dataclass, replace
+import msgspec
+
+from kwokctl.replacing import replace
 
 _NOTHING: tuple[object, ...] = (None, "", "0", 0, False, [], {})
 """Values that ask for nothing, so that they are not refused."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotServed:
+class NotServed(msgspec.Struct, frozen=True, kw_only=True):
     """An option of the original that kwokctl does not serve."""
 
     flag: str = ""

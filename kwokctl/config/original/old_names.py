@@ -1,9 +1,9 @@
 """Translates deprecated options of the original into those that took their place."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from kwokctl.config.given import Given
+from kwokctl.replacing import replace
 
 _ARCHIVES: Mapping[str, Mapping[str, str]] = {
     "etcd_binary_tar": {

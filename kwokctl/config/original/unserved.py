@@ -1,16 +1,16 @@
 """Finds where options are given that kwokctl does not serve; refuses them, or says once what is idle."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from kwokctl.config.original.not_served import NOT_SERVED, NotServed
 from kwokctl.config.values.readers import read_switch
 from kwokctl.errors import NotServedError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unserved:
+class Unserved(msgspec.Struct, frozen=True, kw_only=True):
     """An option that is not served, as it was given."""
 
     option: NotServed

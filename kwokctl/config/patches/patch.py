@@ -1,15 +1,15 @@
 """A change to one component, as a value."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+
+import msgspec
 
 from kwokctl.json_value import Json
 from kwokctl.model import Mount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Volume:
+class Volume(msgspec.Struct, frozen=True, kw_only=True):
     """A file or folder of this machine that a component sees."""
 
     name: str = ""
@@ -39,16 +39,15 @@ class Volume:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentPatch:
+class ComponentPatch(msgspec.Struct, frozen=True, kw_only=True):
     """What is different about one component; an argument replaces kwokctl's of its name."""
 
     name: str
-    args: Mapping[str, str | None] = field(default_factory=dict)
+    args: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     """By key; None means a bare `--key`."""
     removed: frozenset[str] = frozenset()
     """The keys of arguments that it does not get."""
-    envs: Mapping[str, str] = field(default_factory=dict)
+    envs: Mapping[str, str] = msgspec.field(default_factory=dict)
     volumes: tuple[Volume, ...] = ()
 
     def then(self, later: "ComponentPatch") -> "ComponentPatch":

@@ -6,13 +6,13 @@ declare `RestartAllContainersOnContainerExits`. Where a gate is off the API serv
 """
 
 import logging
-from dataclasses import replace
 from random import Random
 
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ApiError
 from kwokctl.kube.feature_gates import gates_that_are_on
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.replacing import replace
 from kwokctl.retry import may_pass, until_answered
 
 log = logging.getLogger(__name__)

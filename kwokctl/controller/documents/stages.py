@@ -1,8 +1,9 @@
 """The Stages in force: those of the configuration files, and custom resources in place of some."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 from kwokctl.config.documents import Document
 from kwokctl.controller.stages.model import Stage
@@ -15,8 +16,7 @@ KIND = "Stage"
 StageInForce: TypeAlias = AcceptedDocument[Stage]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageChange:
+class StageChange(msgspec.Struct, frozen=True, kw_only=True):
     """All Stages in force, and what is wrong with others."""
 
     in_force: Mapping[str, StageInForce]

@@ -5,7 +5,6 @@ that is not certain NotSymbolicError is raised, and each object must be played b
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kwokctl.controller.engine.node_conditions import ConditionComposer
@@ -18,6 +17,7 @@ from kwokctl.expr.gotemplate.go.formatting import quotable
 from kwokctl.expr.gotemplate.symbols import Symbol, holds_symbol, refuse, stripped
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
+from kwokctl.replacing import replace
 
 _PLAYED_AT = 1_234_567_890.0
 """A time used as "now". All objects are played as they are created, so that for a condition

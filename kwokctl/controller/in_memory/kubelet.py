@@ -1,9 +1,10 @@
 """The fake kubelets of a cluster for `scale`: they play new objects before these are written."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any
+
+import msgspec
 
 from kwokctl.controller.in_memory.all_objects import AllObjects, guarded
 from kwokctl.controller.in_memory.at_once import EndlessPlayError, is_at_once, play
@@ -21,8 +22,7 @@ _ADDRESSES = frozenset({"PodIP", "PodIPWith", "PodIPsWith"})
 _VERSION = "resourceVersion"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerIdentity:
+class ControllerIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The values that identify a controller in the objects that it writes."""
 
     kubelet: Kubelet

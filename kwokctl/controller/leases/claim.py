@@ -6,7 +6,7 @@ Leases are `coordination.k8s.io/v1` objects in the namespace `kube-node-lease`, 
 with its name, as kubelets keep them.
 """
 
-from dataclasses import dataclass, field
+import msgspec
 
 from kwokctl.controller.leases.labels import LABEL, MOVED
 from kwokctl.dataplane.leases.decode import StoredLease
@@ -15,8 +15,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODE_LEASES
 
 
-@dataclass(slots=True, eq=False)
-class LeaseClaim:
+class LeaseClaim(msgspec.Struct, eq=False):
     """What this controller knows and writes of one node's lease."""
 
     node: str
@@ -28,7 +27,7 @@ class LeaseClaim:
     transitions: int = 0
     announced: bool = False
     """Whether the next write tells other controllers that the lease changes hands."""
-    _kept: dict[str, Json] = field(default_factory=dict)
+    _kept: dict[str, Json] = msgspec.field(default_factory=dict)
     """The identity of the lease, and what other programs have given it: labels, finalizers, its deletion."""
     _lease: Lease | None = None
 

@@ -1,8 +1,9 @@
 """Why a pod comes to its end before its containers do by themselves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment
@@ -15,8 +16,7 @@ _EVICTION_GRACE = 1.0
 """Seconds that the containers of a pod have which is evicted at once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Eviction:
+class Eviction(msgspec.Struct, frozen=True, kw_only=True):
     """That a node has to get rid of a pod."""
 
     at: float
@@ -24,8 +24,7 @@ class Eviction:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodEnd:
+class PodEnd(msgspec.Struct, frozen=True, kw_only=True):
     """When the containers get the signal to end, how long they may take, and what the pod says then."""
 
     at: float

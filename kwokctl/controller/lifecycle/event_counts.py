@@ -5,7 +5,8 @@ and about an object 25 are written in a burst, then one in five minutes.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl.controller.lifecycle.events import PodEvent
 
@@ -16,12 +17,11 @@ _REMEMBERED = 16_384
 """Pods: a fleet has more than a kubelet, which remembers 4,096 Events."""
 
 
-@dataclass(slots=True)
-class _PodEvents:
+class _PodEvents(msgspec.Struct):
     left: float
     """How many may be written now."""
     at: float
-    seen: dict[PodEvent, tuple[float, int]] = field(default_factory=dict)
+    seen: dict[PodEvent, tuple[float, int]] = msgspec.field(default_factory=dict)
     """For each Event when it was first, and how often."""
 
 

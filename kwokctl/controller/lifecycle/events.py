@@ -1,10 +1,9 @@
 """What a kubelet reports of a pod beside its status."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodEvent:
+class PodEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An Event about a pod or one of its containers."""
 
     type: str = "Normal"

@@ -1,9 +1,9 @@
 """Traces the function of a pod's life on one pod, and makes of it a plan for all that are alike."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import msgspec
 import orjson
 
 from kwokctl.controller.lifecycle.events import PodEvent
@@ -20,6 +20,7 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
+from kwokctl.replacing import replace
 
 _FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
 _NOTHING: Mapping[str, int] = {}
@@ -34,8 +35,7 @@ class PodLook(NamedTuple):
     """Those that return addresses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifePlan:
+class LifePlan(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of all pods of a shape for which the same is decided."""
 
     compute: TracedCompute

@@ -1,8 +1,9 @@
 """What the function of a pod's life gets beside the pod, and what it returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.ends import Eviction
@@ -14,8 +15,7 @@ FINAL = frozenset(("Succeeded", "Failed"))
 """The phases that a pod never leaves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeOffer:
+class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
     """What a node offers to a pod."""
 
     host_ips: Sequence[str] = ()

@@ -1,9 +1,9 @@
 """Resources of containers, and how they are changed in place: announced in one write, done in the next."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
 from kwokctl.controller.lifecycle.containers.container import PodContainer
@@ -14,8 +14,7 @@ from kwokctl.json_value import Json
 _IN_PROGRESS = "PodResizeInProgress"
 
 
-@dataclass(frozen=True, slots=True)
-class Resize:
+class Resize(msgspec.Struct, frozen=True):
     """What becomes of the resources of a pod."""
 
     conditions: list[Json]

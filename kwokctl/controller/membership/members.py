@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.controller.leases.labels import LABEL, MEMBER
 from kwokctl.dataplane.leases.decode import StoredLease
@@ -25,8 +26,7 @@ def lease_name(identity: str) -> str:
     return _NAME + _NOT_IN_NAMES.sub("-", identity.lower())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A controller as its own lease describes it."""
 
     identity: str

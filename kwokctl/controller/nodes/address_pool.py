@@ -3,9 +3,10 @@
 import heapq
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from ipaddress import ip_interface
 from socket import AF_INET, AF_INET6, inet_ntop, inet_pton
+
+import msgspec
 
 from kwokctl.controller.nodes.registry import Hold, NodeRegistry
 
@@ -20,8 +21,7 @@ _WHOLE = (0, 1)
 """The only share of one."""
 
 
-@dataclass(slots=True)
-class _Pool:
+class _Pool(msgspec.Struct):
     """The addresses of one CIDR, lowest first, from the one after the address it is written with."""
 
     cidr: str
@@ -31,7 +31,7 @@ class _Pool:
     share: tuple[int, int] = _WHOLE
     """Which one of how many shares is handed out: the others are those of other controllers."""
     upcoming: int = 0
-    freed: list[int] = field(default_factory=list)
+    freed: list[int] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.divide(self.share)

@@ -1,10 +1,9 @@
 """What a node says of itself that decides which pods it takes."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeFacts:
+class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Kept as JSON: there may be a hundred thousand nodes, and few pods ask."""
 
     labels: bytes = b"{}"

@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
+
+import msgspec
 
 from kwokctl.controller.nodes.facts import NO_FACTS, NodeFacts
 
@@ -19,8 +20,7 @@ class Hold(Enum):
     """Another controller holds its lease."""
 
 
-@dataclass(slots=True)
-class ManagedNode:
+class ManagedNode(msgspec.Struct):
     """What is kept of a managed node."""
 
     name: str

@@ -1,8 +1,8 @@
 """Proves for all objects of a shape what a Stage's patch of their status does to them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import orjson
 
 from kwokctl.controller.plans.holes import Hole, LooseHole, mapped
@@ -22,8 +22,7 @@ from kwokctl.kube.resource import Resource
 _TYPES = frozenset({PatchType.STRATEGIC, PatchType.MERGE})
 
 
-@dataclass(frozen=True, slots=True)
-class StagePlan:
+class StagePlan(msgspec.Struct, frozen=True):
     """What becomes of all objects of a shape."""
 
     event: EventStep | None

@@ -1,7 +1,8 @@
 """What Stages see in all objects of a shape: which of them match, and what their delays come from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from kwokctl.controller.plans.shape import Shape
 from kwokctl.controller.stages import symbolic
@@ -10,10 +11,10 @@ from kwokctl.controller.stages.model import Delay, Stage
 from kwokctl.controller.stages.selectors import FieldQuery
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """What some Stages see in a shape."""
 
     basis: Basis
@@ -21,8 +22,7 @@ class View:
     """Those of the Stages that match, with what their expressions find."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(msgspec.Struct, frozen=True):
     """What an expression finds in all objects of a shape."""
 
     found: Sequence[Json]

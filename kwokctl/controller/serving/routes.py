@@ -3,7 +3,6 @@
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
@@ -70,8 +69,7 @@ async def owner_authorizer(token_file: Path | None) -> Authorizer:
         ) from e
 
 
-@dataclass(frozen=True, slots=True)
-class HttpResponse:
+class HttpResponse(msgspec.Struct, frozen=True):
     """An answer."""
 
     status: int
@@ -92,8 +90,7 @@ class HttpResponse:
         return "\r\n".join(lines).encode() + (body if with_body else b"")
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRoute:
+class HttpRoute(msgspec.Struct, frozen=True):
     """A path that can be requested."""
 
     method: str
@@ -103,8 +100,7 @@ class HttpRoute:
     """Gets the body of the request; called only for clients that have the right."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handlers:
+class Handlers(msgspec.Struct, frozen=True, kw_only=True):
     """Where the answers come from."""
 
     is_ready: Callable[[], bool]

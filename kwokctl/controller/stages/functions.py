@@ -1,9 +1,10 @@
 """The functions that templates of Stages may call, beside those that every template has."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
+
+import msgspec
 
 from kwokctl import __version__
 from kwokctl.controller.stages.identifiers import container_id, image_id, uuid_for
@@ -49,8 +50,7 @@ PURE = POD_NAMES - OF_THE_MOMENT
 """Those that return the same for the same values, as long as the controller runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kubelet:
+class Kubelet(msgspec.Struct, frozen=True, kw_only=True):
     """What all fake nodes report about their kubelet."""
 
     ip: str = ""

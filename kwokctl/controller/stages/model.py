@@ -1,8 +1,9 @@
 """Compiled Stages: what to do with an object, when, and for which objects."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from kwokctl.controller.stages.places import StagePlace
 from kwokctl.controller.stages.selectors import FieldQuery, Known, Selector
@@ -29,8 +30,7 @@ class ObjectTemplate(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """A kind of object, as a Stage names it."""
 
     api_version: str
@@ -43,8 +43,7 @@ MOST_AT_ONCE = 16
 """Stages that may follow each other on an object without delay: further ones are slowed down."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventStep:
+class EventStep(msgspec.Struct, frozen=True, kw_only=True):
     """Create a Kubernetes event about the object."""
 
     type: str
@@ -52,8 +51,7 @@ class EventStep:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinalizersStep:
+class FinalizersStep(msgspec.Struct, frozen=True, kw_only=True):
     """Change the object's finalizers."""
 
     add: tuple[str, ...]
@@ -61,13 +59,11 @@ class FinalizersStep:
     empty: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteStep:
+class DeleteStep(msgspec.Struct, frozen=True):
     """Delete the object without a grace period; its finalizers are respected."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatchStep:
+class PatchStep(msgspec.Struct, frozen=True, kw_only=True):
     """Patch the object, or one of its subresources, with what the template renders."""
 
     template: ObjectTemplate
@@ -79,8 +75,7 @@ class PatchStep:
     """Where the template is in the document."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyStep:
+class ApplyStep(msgspec.Struct, frozen=True, kw_only=True):
     """Create or patch the object that the template renders, whatever it is."""
 
     template: ObjectTemplate
@@ -94,8 +89,7 @@ class ApplyStep:
 Step = EventStep | FinalizersStep | DeleteStep | PatchStep | ApplyStep
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delay:
+class Delay(msgspec.Struct, frozen=True, kw_only=True):
     """How long a stage waits: all in seconds, `…_from` computed from the object."""
 
     base: float = 0.0
@@ -104,8 +98,7 @@ class Delay:
     bound_from: FieldQuery | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
-class Stage:
+class Stage(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """One step in the life of the objects of one kind."""
 
     name: str

@@ -1,8 +1,9 @@
 """Whether a stage is for an object: the conditions of a Stage's selector, compiled."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from kwokctl.json_value import Json
 
@@ -36,8 +37,7 @@ Known = dict[FieldQuery, Sequence[Json]]
 """What expressions have found in one object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(msgspec.Struct, frozen=True):
     """A condition on what a jq expression finds in an object.
 
     Results are compared as text, booleans as JSON spells them. Of numbers, only the integers that
@@ -66,8 +66,7 @@ class Requirement:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
+class Selector(msgspec.Struct, frozen=True):
     """Everything that must hold for an object before a stage is for it."""
 
     labels: tuple[tuple[str, str], ...] = ()

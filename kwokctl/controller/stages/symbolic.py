@@ -4,7 +4,8 @@ What the Stages look at must be the same for all of them, else NotSymbolicError 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from kwokctl.controller.stages.selectors import FieldQuery, Requirement, Selector
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, holds_symbol, refuse
@@ -12,10 +13,10 @@ from kwokctl.expr.jq import JqQuery
 from kwokctl.expr.jq.reach import reaches
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.equality import is_same
+from kwokctl.replacing import replace
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedQuery:
+class GuardedQuery(msgspec.Struct, frozen=True):
     """An expression that refuses to read values that differ per object."""
 
     query: FieldQuery
@@ -28,8 +29,7 @@ class GuardedQuery:
         return query.values(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Presence:
+class _Presence(msgspec.Struct, frozen=True):
     """An expression of which it only matters whether it finds something: every text is something."""
 
     query: FieldQuery
@@ -43,8 +43,7 @@ class _Presence:
         return query.values(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refused(msgspec.Struct, frozen=True):
     """A condition in CEL; it is not known which values it reads."""
 
     source: str

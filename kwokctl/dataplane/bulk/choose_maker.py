@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
+import msgspec
 import orjson
 
 from kwokctl.dataplane.bulk.copy_makers import (
@@ -31,12 +31,12 @@ from kwokctl.errors import CannotStampError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES
+from kwokctl.replacing import replace
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Setting:
+class _Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The samples that copies are made of, and their place in etcd."""
 
     new: NewObjects

@@ -1,10 +1,10 @@
 """Makes the copies of an object: as it was created, or as fake kubelets leave it at once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
+import msgspec
 import orjson
 
 from kwokctl.dataplane.copies.json_stamp import Copy
@@ -45,8 +45,7 @@ class CopyMaker(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AsCreated:
+class AsCreated(msgspec.Struct, frozen=True):
     """Copies of an object as it was created: the fake kubelets of the cluster do the rest."""
 
     in_json: Make

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 
 from kwokctl.dataplane.bulk.copy_writer import prepared
@@ -12,6 +11,7 @@ from kwokctl.dataplane.pacing import AT_ONCE, Window
 from kwokctl.dataplane.port import WORTH, NewObjects, ObjectKey, ObjectVersion, OldObjects
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.kube.resource import LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, SERVICES, Resource
+from kwokctl.replacing import replace
 from kwokctl.retry import retried
 from kwokctl.tasks import beside, for_each
 

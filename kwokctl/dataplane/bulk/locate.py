@@ -1,7 +1,8 @@
 """Finds the objects of a kind in etcd, and holds what bulk writes past the API work with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.dataplane.bulk.api import ApiBulk
 from kwokctl.dataplane.keys import Keys, is_readable
@@ -13,8 +14,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.resource import Resource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BulkAccess:
+class BulkAccess(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster's etcd, its API to compare with, and its controller."""
 
     store: ObjectStore
@@ -29,8 +29,7 @@ class BulkAccess:
     """Whether objects of a kind are to be written through the API now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Located:
+class Located(msgspec.Struct, frozen=True, kw_only=True):
     """An object of a kind, found in etcd."""
 
     folder: bytes

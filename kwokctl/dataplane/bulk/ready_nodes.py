@@ -6,8 +6,8 @@ that is born Ready is written without it.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import orjson
 
 from kwokctl.dataplane.bulk.locate import BulkAccess
@@ -29,8 +29,7 @@ Finish = Callable[[Json], Json]
 """Returns a node as the controller-manager leaves it."""
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutTaints:
+class WithoutTaints(msgspec.Struct, frozen=True):
     """Takes the taints off nodes that were taken off a real one."""
 
     taints: Sequence[Json]

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import orjson
 
 from kwokctl.dataplane.bulk.api import patiently
@@ -25,8 +25,7 @@ _LOOK_AGAIN = 0.02
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """A real object as the API server shows it."""
 
     serial: int

@@ -4,7 +4,8 @@ The wire format is that of https://protobuf.dev/programming-guides/encoding/.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.dataplane.copies.variable_fields import ValueSource
 from kwokctl.etcd.protobuf import varint
@@ -19,8 +20,7 @@ class NoMessageError(ValueError):
     """The bytes are not a message."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageField:
+class MessageField(msgspec.Struct, frozen=True):
     """A field of a message, by offsets."""
 
     number: int
@@ -31,15 +31,13 @@ class MessageField:
     """Whether the content is a text or a message, with its size before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContentPlace:
+class ContentPlace(msgspec.Struct, frozen=True):
     """A place for a content of another size, with its size before it."""
 
     source: ValueSource
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(msgspec.Struct, frozen=True):
     """A message with places in it, with its own size before it."""
 
     parts: tuple["Part", ...]

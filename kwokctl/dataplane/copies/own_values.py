@@ -1,13 +1,13 @@
 """What Stages see of a new object beside its content: the time, and its addresses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.json_value import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnValues:
+class OwnValues(msgspec.Struct, frozen=True, kw_only=True):
     """What a fake kubelet knows of one new object beside the object: texts, or symbols for them."""
 
     now: Json

@@ -1,7 +1,8 @@
 """An object with symbols where its copies differ, and the status that Stages have given it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.dataplane.copies.json_stamp import Stamp
 from kwokctl.dataplane.copies.own_values import OwnValues
@@ -31,8 +32,7 @@ def now_of(copy: Copy) -> str:
     return f"{copy.created[:-1]}.000000000Z"
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedStatus:
+class PlayedStatus(msgspec.Struct, frozen=True):
     """The status that Stages give all copies of an object."""
 
     status: Json

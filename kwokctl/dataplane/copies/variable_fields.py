@@ -1,7 +1,6 @@
 """The values that differ between the copies of one object: their places, and their sources."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from operator import attrgetter
 
@@ -66,8 +65,7 @@ class Role(Enum):
     """What a Stage makes of the copy's own values."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueSource:
+class ValueSource(msgspec.Struct, frozen=True):
     """Where the values of slots come from; slots with equal sources have the same value."""
 
     role: Role
@@ -102,8 +100,7 @@ class ValueSource:
         return self.of_copy or _FIELDS[self.role]
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(msgspec.Struct, frozen=True):
     """A place in the object that copies are made of."""
 
     path: Path

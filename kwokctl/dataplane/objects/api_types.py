@@ -10,9 +10,10 @@ and has the fields of a message without a name beside those of the type itself.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
+
+import msgspec
 
 from kwokctl import assets
 
@@ -28,8 +29,7 @@ class Many(Enum):
     MAP = auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiField:
+class ApiField(msgspec.Struct, frozen=True, kw_only=True):
     """A field of a type."""
 
     name: str
@@ -46,8 +46,7 @@ class ApiField:
     """Whether JSON also leaves out a type of several fields that is zero."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApiType:
+class ApiType(msgspec.Struct, frozen=True):
     """A type with fields."""
 
     name: str
@@ -85,8 +84,7 @@ def versions_of_kind(group: str, kind: str) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(msgspec.Struct, frozen=True):
     lines: Mapping[str, str]
     packages: Mapping[str, str]
     """The packages that types are in, by `apiVersion`."""

@@ -1,7 +1,8 @@
 """Reads protocol buffers of built-in types into what JSON has for them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl.dataplane.objects.api_types import ApiField, ApiType, Many, api_type
 from kwokctl.dataplane.objects.scalars import SCALAR, Scalar
@@ -14,12 +15,11 @@ _KEY, _VALUE = mark(1, LENGTH), mark(2, LENGTH)
 _NOWHERE: _Place = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectDecoder:
+class ObjectDecoder(msgspec.Struct, frozen=True):
     """Reads one object, and remembers what it does not know."""
 
     data: bytes
-    unknown: set[str] = field(default_factory=set)
+    unknown: set[str] = msgspec.field(default_factory=set)
     """Numbers of fields that the table lacks, with the type that has them."""
 
     def read(self, of: ApiType, at: int, end: int) -> dict[str, Json]:

@@ -5,8 +5,9 @@ custom resources.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from kwokctl import assets
 from kwokctl.dataplane.objects.api_types import SCALARS, Many, api_type, name_of_kind
@@ -14,8 +15,7 @@ from kwokctl.dataplane.objects.api_types import SCALARS, Many, api_type, name_of
 _PLAIN_VALUES = "-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedLists:
+class MergedLists(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an object, or of a field of one."""
 
     of: str = ""

@@ -5,7 +5,6 @@ others are defined by CustomResourceDefinitions, which are in the same etcd.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import msgspec
@@ -21,8 +20,7 @@ DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
 """The folder of what defines other kinds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredResource:
+class StoredResource(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of object."""
 
     group: str
@@ -46,8 +44,7 @@ class StoredResource:
                 yield f"{name}.{self.group}"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredResources:
+class StoredResources(msgspec.Struct, frozen=True):
     """All kinds of one etcd."""
 
     all: tuple[StoredResource, ...]

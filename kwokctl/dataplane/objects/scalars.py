@@ -8,8 +8,9 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from kwokctl.dataplane.shapes.leaves import Leaf, Quantity, Time
 from kwokctl.etcd.protobuf import LENGTH, VARINT, MessageError, fields, mark, sized, tag, varint
@@ -24,8 +25,7 @@ _CONTENT_MARK = mark(1, LENGTH)
 _NUMBER_MARK, _TEXT_MARK = mark(2, VARINT), mark(3, LENGTH)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scalar:
+class Scalar(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of value."""
 
     zero: Json

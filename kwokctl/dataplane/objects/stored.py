@@ -6,7 +6,8 @@ custom resources, their definitions and APIServices are JSON.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.objects.api_types import ApiType, type_of_kind
@@ -32,8 +33,7 @@ class UndecodableError(KwokctlError):
     """A value cannot be read as an object."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredObject:
+class StoredObject(msgspec.Struct, frozen=True, kw_only=True):
     """What is stored at a key."""
 
     document: dict[str, Json]

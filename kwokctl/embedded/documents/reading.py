@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
 
 from kwokctl.config.documents import Document, FieldError
 from kwokctl.config.kinds import API_VERSIONS
@@ -17,16 +18,14 @@ _SOURCE = "the cluster"
 """Where a custom resource has been read, for messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedDocument(Generic[T]):
+class AcceptedDocument(msgspec.Struct, Generic[T], frozen=True):
     """A document, and what was read from it."""
 
     body: Mapping[str, Json]
     value: T
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedDocument:
+class RefusedDocument(msgspec.Struct, frozen=True):
     """A custom resource that cannot be read, and why."""
 
     body: Mapping[str, Json]
@@ -43,8 +42,7 @@ class Remark(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentChange(Generic[T]):
+class DocumentChange(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """The custom resources of a kind that count, what is wrong with others, and what is new."""
 
     accepted: Mapping[str, AcceptedDocument[T]]
@@ -55,8 +53,7 @@ class DocumentChange(Generic[T]):
     """What has changed since the last time; nothing if nothing has."""
 
 
-@dataclass(slots=True)
-class CustomDocuments(Generic[T]):
+class CustomDocuments(msgspec.Struct, Generic[T]):
     """Reads the custom resources of a kind; one whose content has not changed stays the same value.
 
     One that cannot be read is left out, as if it were not there.
@@ -71,8 +68,8 @@ class CustomDocuments(Generic[T]):
     """What the kind is called in the log; its name if nothing is given."""
     counts: str = "counts"
     """What is said of a document in force."""
-    _seen: Bodies = field(default_factory=dict)
-    _known: dict[str, "_Found[T]"] = field(default_factory=dict)
+    _seen: Bodies = msgspec.field(default_factory=dict)
+    _known: dict[str, "_Found[T]"] = msgspec.field(default_factory=dict)
 
     def update(self, custom: Bodies) -> DocumentChange[T]:
         """Return what counts of these custom resources."""

@@ -3,9 +3,10 @@
 import asyncio
 import socket as sockets
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+import msgspec
 
 from kwokctl.errors import ConfigError, UnavailableError
 from kwokctl.etcd.grpc.connection import GrpcConnection
@@ -16,8 +17,7 @@ _ALPN = "h2"
 _KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EtcdAddress:
+class EtcdAddress(msgspec.Struct, frozen=True, kw_only=True):
     """The address of etcd, the CA to trust, and our client certificate."""
 
     target: str

@@ -1,6 +1,6 @@
 """Reads etcd's status, and defragments its database. Fields as in rpc.proto, service Maintenance."""
 
-from dataclasses import dataclass
+import msgspec
 
 from kwokctl.etcd.kv.decoding import answer_by, header_revision
 from kwokctl.etcd.kv.kv import Kv
@@ -25,8 +25,7 @@ _DEFRAGMENT_WITHIN = 600.0
 """Seconds. Everything that is in use is rewritten."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberStatus:
+class MemberStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The status that etcd reports. Sizes are bytes."""
 
     version: str
@@ -67,8 +66,7 @@ def read_status(answer: bytes) -> MemberStatus:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alarm:
+class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     """An alarm that a member has raised."""
 
     member: int

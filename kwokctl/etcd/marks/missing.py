@@ -3,14 +3,14 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 FEW = 256
 """Keys of a range that are listed rather than counted further."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingKeys:
+class MissingKeys(msgspec.Struct, frozen=True, kw_only=True):
     """Looks for known keys in a store that may hold others."""
 
     known: Sequence[bytes]

@@ -8,8 +8,9 @@ their own, the root (https://github.com/etcd-io/bbolt/tree/main/internal/common:
 import os
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, Self
+
+import msgspec
 
 MAGIC = 0xED0CDAED
 _PAGE = struct.Struct("<QHHI")
@@ -36,8 +37,7 @@ class DamagedFileError(ValueError):
     """The file is not what bbolt writes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bolt:
+class Bolt(msgspec.Struct, frozen=True):
     """One open file. Every method raises DamagedError for what bbolt would not have written."""
 
     _file: BinaryIO

@@ -11,10 +11,11 @@ import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
+
+import msgspec
 
 from kwokctl.errors import CommandError, ConflictError, SnapshotError, UnavailableError
 from kwokctl.etcd import member
@@ -31,8 +32,7 @@ _MAGIC_OFFSET = 16
 """A bbolt file begins with a meta page: a header of 16 bytes, then the magic number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedSnapshot:
+class SavedSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """A snapshot file that has been written."""
 
     path: Path

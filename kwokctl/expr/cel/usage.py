@@ -5,7 +5,6 @@ https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/kwok/metrics/evaluator.g
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from random import random
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from kwokctl.expr.cel.kinds.structs import struct
 from kwokctl.expr.cel.program import CelEnvironment
 from kwokctl.expr.cel.values.structs import StructValue
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 _NODE, _POD = nullable(struct("Node")), nullable(struct("Pod"))
 

@@ -11,9 +11,10 @@ value is a dictionary.
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar, NamedTuple, assert_never
+
+import msgspec
 
 from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
 from kwokctl.expr.gotemplate.functions.random import RANDOM
@@ -60,8 +61,7 @@ class Written(NamedTuple):
     is_raw: bool = False
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(msgspec.Struct):
     """The locals that the dot and the variables live in."""
 
     dot: Written

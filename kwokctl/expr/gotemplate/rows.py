@@ -1,16 +1,15 @@
 """The lines of translated templates, and the rows of texts that they write."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 
-@dataclass(slots=True)
-class Translation:
+class Translation(msgspec.Struct):
     """Python source; `places` has, for each of its lines, the offset it was made from."""
 
-    lines: list[str] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    lines: list[str] = msgspec.field(default_factory=list)
+    places: list[int] = msgspec.field(default_factory=list)
     entry: str = ""
-    required: dict[str, int] = field(default_factory=dict)
+    required: dict[str, int] = msgspec.field(default_factory=dict)
     """The functions that the caller has to give, and the offset at which each is called first."""
 
     def add(self, depth: int, at: int, line: str) -> None:

@@ -6,12 +6,14 @@ one way after another, where Go takes all at once: an expression such as `(a+)+b
 """
 
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+import msgspec
 
 from kwokctl.expr.regexp.classes import Ranges
 from kwokctl.expr.regexp.fault import RegexpError
 from kwokctl.expr.regexp.reading import RegexpText
+from kwokctl.replacing import replace
 
 _REPEAT = re.compile(r"[*+?]|\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*|))?\}", re.ASCII)
 _NAMED = re.compile(r"\?P?<(\w+)>", re.ASCII)
@@ -35,16 +37,14 @@ def compile_regexp(text: str) -> re.Pattern[str]:
         raise RegexpError(0, f"it cannot be used: {e}") from e
 
 
-@dataclass(frozen=True, slots=True)
-class _Flags:
+class _Flags(msgspec.Struct, frozen=True):
     i: bool = False
     m: bool = False
     s: bool = False
     U: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """What a repetition behind it repeats."""
 
     text: str

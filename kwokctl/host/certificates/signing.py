@@ -4,10 +4,11 @@ Keys are ECDSA P-256: three hundred times cheaper to make than RSA.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from kwokctl.model import Identity
 
@@ -30,8 +31,7 @@ _BACKDATED = timedelta(hours=1)
 """Clocks of containers and virtual machines lag."""
 
 
-@dataclass(frozen=True, slots=True)
-class Authority:
+class Authority(msgspec.Struct, frozen=True):
     """Who signs."""
 
     cert: "Certificate"

@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO
 
+import msgspec
+
 from kwokctl.host.children.pipes import ReadEnd, WriteEnd, until_ready
 from kwokctl.host.children.sessions import end_session
 
@@ -26,8 +28,7 @@ _SHELL = "/bin/sh"
 _AT_TERMINAL = ': <>"$1" && shift && exec "$@"'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildOptions:
+class ChildOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What is run, and how."""
 
     argv: Sequence[str]

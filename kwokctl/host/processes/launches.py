@@ -4,8 +4,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.errors import ConfigError
 from kwokctl.host.paths import ClusterPaths
@@ -17,8 +18,7 @@ KEEPER = ComponentName("keeper")
 """The process that launches components again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """What to run for a component, and when it is stopped."""
 
     argv: list[str]
@@ -56,7 +56,7 @@ class Launches:
             yield Folder(folder, private=False)
         for number, wave in enumerate(plan.stop_waves()):
             for component in wave:
-                text = json.dumps(asdict(launch_of(component, number)), indent=1)
+                text = json.dumps(msgspec.structs.asdict(launch_of(component, number)), indent=1)
                 yield FileText(self._file(component.name), text, 0o600)
 
     def forget(self, name: ComponentName) -> None:

@@ -10,8 +10,9 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.host.processes.launcher import is_on_its_way
 
@@ -26,8 +27,7 @@ _LAST_PID = 4_194_304
 https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(msgspec.Struct, frozen=True):
     """One process of this boot, or of an earlier one."""
 
     pid: int

@@ -4,8 +4,9 @@ import asyncio
 import mmap
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.model import ComponentName
 
@@ -13,8 +14,7 @@ _PARENT, _UTIME, _STIME, _RSS = 1, 11, 12, 21
 """Places in `/proc/PID/stat` after the name of the program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """What some processes take together."""
 
     cpu: float

@@ -7,7 +7,6 @@ server that streams collections
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import msgspec
@@ -51,8 +50,7 @@ METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """Asks for the metadata of objects, and nothing else of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListQuery:
+class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which objects of a collection."""
 
     resource: Resource

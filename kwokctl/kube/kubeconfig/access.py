@@ -3,10 +3,11 @@
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
+
+import msgspec
 
 from kwokctl.errors import ConfigError, KwokctlError, NotFoundError, UsageError
 from kwokctl.expr import yaml
@@ -16,8 +17,7 @@ from kwokctl.kube.kubeconfig.credential_plugin import CredentialPlugin, read_plu
 Entry = Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Access(msgspec.Struct, frozen=True, kw_only=True):
     """The address of an API server, the CA to trust, and the credentials. PEM is bytes."""
 
     server: str

@@ -6,7 +6,6 @@ The protocol: https://kubernetes.io/docs/reference/config-api/client-authenticat
 import asyncio
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,8 +22,7 @@ _PATIENCE = 60.0
 """Seconds for an answer; a plug-in may ask a provider."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CredentialPlugin:
+class CredentialPlugin(msgspec.Struct, frozen=True, kw_only=True):
     """A program that prints a credential."""
 
     argv: Sequence[str]
@@ -38,8 +36,7 @@ class CredentialPlugin:
     """Where it is named, for messages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginCredential:
+class PluginCredential(msgspec.Struct, frozen=True, kw_only=True):
     """What a plug-in has printed."""
 
     token: str | None

@@ -7,9 +7,9 @@ comparison are those of structured merge diff
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 
+import msgspec
 import orjson
 
 from kwokctl.json_value import Json
@@ -24,13 +24,12 @@ _ABSENT: Json = object()
 _NONE: Json = {}
 
 
-@dataclass(slots=True)
-class Comparison:
+class Comparison(msgspec.Struct):
     """How the fields of a value differ from those of an older one."""
 
-    written: FieldSet = field(default_factory=dict)
+    written: FieldSet = msgspec.field(default_factory=dict)
     """What is new or has another value."""
-    removed: FieldSet = field(default_factory=dict)
+    removed: FieldSet = msgspec.field(default_factory=dict)
 
     def leaf(self, step: str, before: Json, after: Json) -> None:
         """Compare two values as wholes."""

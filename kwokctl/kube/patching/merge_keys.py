@@ -6,18 +6,18 @@ nothing is known.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class ListRule:
+
+class ListRule(msgspec.Struct, frozen=True):
     """How a list is merged with another."""
 
     key: str | None
     """What identifies an item; empty for plain values that make a set; None: the list is replaced."""
-    fields: "Mapping[str, Rule]" = field(default_factory=lambda: MappingProxyType({}))
+    fields: "Mapping[str, Rule]" = msgspec.field(default_factory=lambda: MappingProxyType({}))
     """The lists within an item that is merged."""
 
 

@@ -7,10 +7,11 @@ import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 from urllib.parse import urlsplit
+
+import msgspec
 
 from kwokctl.errors import ApiError, ConfigError
 from kwokctl.kube.transport.wire import REFUSED, TIMEOUT, TLS_FAILED, UNREACHABLE, UNTRUSTED, Wire
@@ -25,8 +26,7 @@ _KEEPALIVE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerAddress:
+class ServerAddress(msgspec.Struct, frozen=True, kw_only=True):
     """Where to dial."""
 
     server: str

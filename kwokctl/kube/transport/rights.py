@@ -1,7 +1,8 @@
 """Rights that a user lacks, as the API server's authorizer names them."""
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.errors import RequestError
 
@@ -12,8 +13,7 @@ _REFUSAL = re.compile(
 _FORBIDDEN = 403
 
 
-@dataclass(frozen=True, slots=True)
-class MissingRight:
+class MissingRight(msgspec.Struct, frozen=True):
     """What a user may not do."""
 
     user: str

@@ -7,8 +7,9 @@ document an entry that names the container comes before one that names none.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+import msgspec
 
 from kwokctl.kubelet.documents.selector import PodSelector
 from kwokctl.kubelet.fleet.views import PodView
@@ -16,8 +17,7 @@ from kwokctl.kubelet.fleet.views import PodView
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentEntry(Generic[T]):
+class DocumentEntry(msgspec.Struct, Generic[T], frozen=True):
     """One entry of a document."""
 
     names: frozenset[Hashable]
@@ -25,8 +25,7 @@ class DocumentEntry(Generic[T]):
     value: T
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodDocument(Generic[T]):
+class PodDocument(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """A document for one pod."""
 
     namespace: str
@@ -34,8 +33,7 @@ class PodDocument(Generic[T]):
     entries: Sequence[DocumentEntry[T]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterDocument(Generic[T]):
+class ClusterDocument(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """A document for all pods that it selects."""
 
     name: str

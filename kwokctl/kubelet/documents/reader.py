@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import msgspec
@@ -20,8 +19,7 @@ S = TypeVar("S")
 _WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject(Generic[T]):
+class Subject(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """A pair of kinds of documents: one for single pods, one for the cluster."""
 
     kind: str

@@ -8,11 +8,12 @@ import json
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
+
+import msgspec
 
 from kwokctl.artifacts.target import here
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
+class Image(msgspec.Struct, frozen=True, kw_only=True):
     """An image with one layer."""
 
     name: str
@@ -29,7 +29,7 @@ class Image:
     """A tar file."""
     digest: str
     """The SHA-256 of the layer."""
-    config: Mapping[str, object] = field(default_factory=dict)
+    config: Mapping[str, object] = msgspec.field(default_factory=dict)
     """What containers of it run, in the words of the form."""
 
 

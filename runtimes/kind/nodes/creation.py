@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.errors import CommandError, ComponentError
 from kwokctl.host import process
@@ -12,8 +13,7 @@ from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from runtimes.engine.taken import conflict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Creation:
+class Creation(msgspec.Struct, frozen=True, kw_only=True):
     """How the cluster is made; kept in a file from when it is planned to when it is done."""
 
     project: str
@@ -25,7 +25,7 @@ class Creation:
 
     def save(self, folder: Path) -> None:
         """Keep it in a folder."""
-        write_atomic(folder / _FILE, json.dumps(asdict(self)))
+        write_atomic(folder / _FILE, json.dumps(msgspec.structs.asdict(self)))
 
     @classmethod
     def load(cls, folder: Path) -> "Creation":

@@ -3,8 +3,9 @@
 The node sees the files of the host first.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.json_value import Json
 from kwokctl.model import Component, Limits
@@ -13,8 +14,7 @@ _ELSEWHERE = Path("/mnt/host")
 _SCRATCH, _SCRATCH_VOLUME = "/tmp", "scratch"  # noqa: S108 - the container's own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class Manner(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for every pod of a cluster."""
 
     root: Path

@@ -1,7 +1,5 @@
 """Addresses and paths as a pod of the node sees them; it uses the node's own network and files."""
 
-from dataclasses import dataclass
-
 from kwokctl.model import (
     ETCD,
     KUBE_APISERVER,
@@ -20,8 +18,7 @@ PORTS = {ETCD: 2379, KUBE_APISERVER: 6443, KUBE_CONTROLLER_MANAGER: 10257, KUBE_
 (https://kubernetes.io/docs/reference/networking/ports-and-protocols/)."""
 
 
-@dataclass(frozen=True, slots=True)
-class KindSite(EngineSite):
+class KindSite(EngineSite, frozen=True):
     """Files have the same names as on the host; ports are those of kubeadm."""
 
     def address(

@@ -1,7 +1,6 @@
 """Plays a case by the function, in virtual time."""
 
 from copy import deepcopy
-from dataclasses import replace
 
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, refusal_of
 from kwokctl.controller.lifecycle.ends import Eviction
@@ -9,6 +8,7 @@ from kwokctl.controller.lifecycle.eviction.victims import victim_of
 from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.replacing import replace
 from tests.support.kubelet_recordings.cases import Action, Case
 from tests.support.kubelet_recordings.views import View, view_of, without_repeats
 from tests.support.pod_lives import PLACE, Life

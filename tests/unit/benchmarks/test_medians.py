@@ -1,9 +1,9 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.medians import keep_medians, medians
 from benchmarks.results import Figure, Machine, Results, read, write
+from kwokctl.replacing import replace
 
 MACHINE = Machine(processor="a processor", cores=2, memory_gib=24, system="Linux 6")
 

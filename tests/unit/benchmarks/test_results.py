@@ -1,7 +1,7 @@
-from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.results import Figure, Machine, Results, continued, read, write
+from kwokctl.replacing import replace
 
 MACHINE = Machine(processor="a processor", cores=2, memory_gib=24, system="Linux 6")
 VERSIONS = {"kwokctl": "1"}

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from kwokctl import assets
@@ -8,6 +6,7 @@ from kwokctl.clusters.capacity import CapacityPlan, Fleet, demand, estimate
 from kwokctl.components.heartbeat import Heartbeat
 from kwokctl.errors import CapacityError
 from kwokctl.expr import yaml
+from kwokctl.replacing import replace
 
 REAL = Heartbeat(
     lease_seconds=40,

@@ -1,5 +1,4 @@
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from kwokctl.expr import yaml
 from kwokctl.host.files import locked
 from kwokctl.host.paths import WorkDir
 from kwokctl.progress import Silent
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import changed, cluster_options
 

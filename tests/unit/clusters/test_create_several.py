@@ -1,6 +1,5 @@
 """Clusters from one file are made together, or none is."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConflictError, SnapshotError
 from kwokctl.host.paths import WorkDir
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import SeenRuntime
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with

@@ -3,7 +3,6 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS
 from kwokctl.model import ETCD, ClusterName, NodeAddress, State
 from kwokctl.progress import Silent
+from kwokctl.replacing import replace
 from kwokctl.runtime import Site
 from tests.support import fake_etcd
 from tests.support.cluster_server import ClusterServer

@@ -1,5 +1,4 @@
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from kwokctl.errors import (
 )
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.model import KUBE_APISERVER, ComponentName, State
+from kwokctl.replacing import replace
 from tests.support.bolt_file import database, snapshot
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import changed

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import load, save
 from kwokctl.errors import ComponentError
 from kwokctl.model import KWOK_KUBELET
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.listener import Listener
 from tests.support.options import cluster_options

@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from kwokctl.clusters.stop import stop_cluster
 from kwokctl.components.catalog import catalog
 from kwokctl.model import KWOK_CONTROLLER, State
 from kwokctl.progress import Silent, Step
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with

@@ -1,6 +1,5 @@
 import socket
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.tools import Command, etcdctl_command, etcdutl_command, kubectl_command
 from kwokctl.errors import ComponentError
 from kwokctl.model import ClusterName
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.recorded_messages import RecordedMessages

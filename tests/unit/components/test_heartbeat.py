@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from kwokctl.components.heartbeat import (
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
+from kwokctl.replacing import replace
 from tests.support.options import cluster_options
 
 STRETCHED = Heartbeat(

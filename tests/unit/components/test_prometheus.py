@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from kwokctl.model import (
     ClusterName,
     Component,
 )
+from kwokctl.replacing import replace
 from kwokctl.runtime import Site
 from tests.support import golden
 from tests.support.options import changed, cluster_options, option

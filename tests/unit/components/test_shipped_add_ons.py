@@ -1,7 +1,6 @@
 """What each add-on that comes with kwokctl becomes in a cluster, on this host and in containers."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from kwokctl.config.add_ons.folder import shipped
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import KUBE_SCHEDULER, Artifact, ClusterName, Component, ComponentName, Plan
+from kwokctl.replacing import replace
 from kwokctl.runtime import Site
 from tests.support.sites import ContainerLikeSite, HostLikeSite
 

@@ -1,10 +1,10 @@
 """`create cluster --from`: clusters that begin with what another one holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from kwokctl.cli import dry_run
@@ -13,6 +13,7 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing.options import kubeconfig_path
 from kwokctl.config.checks import is_file
 from kwokctl.errors import UsageError
+from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.create import CreateRequest
@@ -63,8 +64,7 @@ _PLACE = {
 """The options of clusters that a fork may have of its own: where it runs, and of what."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedForks:
+class WantedForks(msgspec.Struct, frozen=True, kw_only=True):
     """The words of `create cluster` that are about forks."""
 
     source: str

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.clusters.overview.figures import Overview
 from kwokctl.clusters.overview.gather import etcd_of, look
@@ -16,8 +17,7 @@ from kwokctl.model import ClusterName
 from kwokctl.runtime import Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patient:
+class Patient(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster that is examined."""
 
     home: Home

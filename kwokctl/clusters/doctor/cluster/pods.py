@@ -6,8 +6,9 @@ read, of some. So a hundred thousand pods that are well cost their names.
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
+
+import msgspec
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found
 from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
@@ -32,16 +33,15 @@ _OURS = "kwok.x-k8s.io/"
 _AT_ONCE = b'{"gracePeriodSeconds":0}'
 
 
-@dataclass(slots=True)
-class _Sorted:
+class _Sorted(msgspec.Struct):
     """The pods that may be wrong, as numbers by node."""
 
     total: int = 0
-    gone: Counter[str] = field(default_factory=Counter)
+    gone: Counter[str] = msgspec.field(default_factory=Counter)
     """By the name of a node that does not exist."""
-    given_up: Counter[str] = field(default_factory=Counter)
+    given_up: Counter[str] = msgspec.field(default_factory=Counter)
     """Of those, the ones that are being deleted."""
-    leaving: Counter[str] = field(default_factory=Counter)
+    leaving: Counter[str] = msgspec.field(default_factory=Counter)
     """By the name of a node, those that are being deleted."""
 
 

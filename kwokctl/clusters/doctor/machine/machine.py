@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The machine, as a new cluster would find it."""
 
     home: Home

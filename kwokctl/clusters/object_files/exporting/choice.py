@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -27,8 +26,7 @@ _KIND = re.compile(r"[A-Za-z][-A-Za-z0-9.]*", re.ASCII)
 _SECRET = "secret"  # noqa: S105 - a kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenKinds:
+class ChosenKinds(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be read."""
 
     kinds: Sequence[ServedKind]

@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.object_files.documents import (
     document_of,
@@ -27,6 +28,7 @@ from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
+from kwokctl.replacing import replace
 from kwokctl.tasks import beside
 
 CONNECTIONS = 8
@@ -34,8 +36,7 @@ _TIMEOUT = 60.0
 """Seconds for an answer: that is how long an API server works at one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportSource:
+class ExportSource(msgspec.Struct, frozen=True, kw_only=True):
     """Any cluster, and in whose place to ask it."""
 
     kubeconfig: Path | None = None
@@ -66,15 +67,14 @@ class ExportSource:
             yield access, pool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportRequest:
+class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to write, and where to."""
 
     path: Path
     kinds: Sequence[str] = ()
     """Words for kinds; without any, the usual ones and custom resources."""
     with_secrets: bool = False
-    manner: ReadingManner = field(default_factory=ReadingManner)
+    manner: ReadingManner = msgspec.field(default_factory=ReadingManner)
     rules: SnapshotRules | None = None
     """What becomes of objects before they are written."""
     force: bool = False
@@ -82,8 +82,7 @@ class ExportRequest:
     """Whether a later run goes on where this one was interrupted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportedObjects:
+class ExportedObjects(msgspec.Struct, frozen=True, kw_only=True):
     """What has been written."""
 
     path: Path

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.paging import ListPage, ListQuery, one_page
@@ -18,8 +19,7 @@ KINDS_AT_ONCE = 4
 PAGE_SIZE, PAGES_AHEAD = 500, 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingManner:
+class ReadingManner(msgspec.Struct, frozen=True, kw_only=True):
     """How an API server is read."""
 
     page_size: int = PAGE_SIZE
@@ -30,16 +30,14 @@ class ReadingManner:
     """Requests a second at the most; 0 for no bound."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PagePlace:
+class PagePlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where reading goes on: a kind, and the token of its next page."""
 
     kind: int = 0
     token: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindPage:
+class KindPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a kind."""
 
     kind: int

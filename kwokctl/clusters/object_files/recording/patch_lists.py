@@ -5,8 +5,8 @@ That is in its OpenAPI documents, with `x-kubernetes-patch-strategy` and
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+import msgspec
 import orjson
 
 from kwokctl.errors import ApiError
@@ -20,8 +20,7 @@ _STRATEGY, _MERGED = "x-kubernetes-patch-strategy", "merge"
 _REFERENCE = "#/components/schemas/"
 
 
-@dataclass(frozen=True, slots=True)
-class PatchSchema:
+class PatchSchema(msgspec.Struct, frozen=True):
     """What is known of an object, or of a field of one."""
 
     schema: Mapping[str, Json]

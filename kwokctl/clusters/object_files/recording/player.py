@@ -5,9 +5,9 @@ The player for an etcd is `clusters.direct_etcd.player`. When a change is due, `
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from http import HTTPStatus
 
+import msgspec
 import orjson
 
 from kwokctl.clusters.object_files.reading import FileObject, Owner
@@ -31,12 +31,11 @@ _TRIES, _PAUSE = 8, 0.05
 _QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
 
 
-@dataclass(slots=True, kw_only=True)
-class ReplayCounts:
+class ReplayCounts(msgspec.Struct, kw_only=True):
     """What has become of the changes."""
 
     done: int = 0
-    failed: list[str] = field(default_factory=list)
+    failed: list[str] = msgspec.field(default_factory=list)
 
 
 class RecordingPlayer:

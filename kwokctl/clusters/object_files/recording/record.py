@@ -1,8 +1,9 @@
 """Records a cluster: what there is, and then what happens, until it is interrupted."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
 from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource
@@ -22,8 +23,7 @@ from kwokctl.model import ClusterName
 from kwokctl.progress import Progress, Step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """What has been recorded."""
 
     path: Path

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl.clusters.object_files.documents import document_of, listed_object
 from kwokctl.clusters.object_files.recording.actions import Method, action_of
@@ -26,14 +27,13 @@ def unchanged(value: dict[str, Json]) -> dict[str, Json]:
     return value
 
 
-@dataclass(slots=True)
-class KindHistory:
+class KindHistory(msgspec.Struct):
     """The objects of a kind as they were last seen, and may be written."""
 
     resource: Resource
     schema: KnownLists = UNKNOWN
     scrub: Scrub = unchanged
-    objects: dict[_Key, dict[str, Json]] = field(default_factory=dict)
+    objects: dict[_Key, dict[str, Json]] = msgspec.field(default_factory=dict)
 
     def document(self, event: Event[object], since: int) -> bytes | None:
         """Return what has happened as a document; None if nothing is different."""

@@ -4,8 +4,9 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.etcd_quota import demand_writable
 from kwokctl.clusters.object_files.reading import ObjectFile
@@ -26,8 +27,7 @@ Controls = Callable[[ReplayClock], AbstractContextManager[None]]
 """Lets a person hold the clock, and let it run faster or slower, as long as a block runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayRequest:
+class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to replay, and how fast."""
 
     path: Path
@@ -36,8 +36,7 @@ class ReplayRequest:
     """Whether the objects of the beginning are restored first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     """What has been replayed."""
 
     path: Path

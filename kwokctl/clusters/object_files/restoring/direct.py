@@ -8,8 +8,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+import msgspec
 
 from kwokctl.clusters.object_files.restoring.bodies import sent
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem
@@ -38,8 +39,7 @@ _AT_ONCE = 3
 """So many times as many writes may be unseen: the API server ends watches that fall behind."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pod:
+class _Pod(msgspec.Struct, frozen=True):
     item: RestoreItem
     value: dict[str, Json]
 

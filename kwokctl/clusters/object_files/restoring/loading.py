@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 
@@ -35,17 +34,16 @@ _OWN_STATUS = frozenset(("Namespace", "CustomResourceDefinition", "APIService"))
 """Kinds whose status is the cluster's own finding."""
 
 
-@dataclass(slots=True, kw_only=True)
-class LoadCounts:
+class LoadCounts(msgspec.Struct, kw_only=True):
     """What has become of the objects of a file."""
 
     created: int = 0
     updated: int = 0
     left: int = 0
     """Objects that the cluster makes by itself."""
-    skipped: list[str] = field(default_factory=list)
+    skipped: list[str] = msgspec.field(default_factory=list)
     """Objects whose owner is neither in the file nor in the cluster."""
-    failed: list[str] = field(default_factory=list)
+    failed: list[str] = msgspec.field(default_factory=list)
     """Objects that were refused, with the reason."""
 
 

@@ -4,8 +4,9 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.etcd_quota import demand_writable
 from kwokctl.clusters.launching.pausing import answering, paused
@@ -35,8 +36,7 @@ has added."""
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoredObjects:
+class RestoredObjects(msgspec.Struct, frozen=True, kw_only=True):
     """What `snapshot restore --format k8s` has done."""
 
     path: Path

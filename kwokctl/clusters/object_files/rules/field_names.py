@@ -1,8 +1,9 @@
 """Which names in a custom resource are fields of its definition; all others are the user's. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Self
+
+import msgspec
 
 from kwokctl.json_value import Json
 
@@ -25,11 +26,10 @@ _METADATA["properties"]["ownerReferences"] = {
 _OF_OBJECTS: Mapping[str, Json] = {"apiVersion": {}, "kind": {}, "metadata": _METADATA}
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredFields:
+class DeclaredFields(msgspec.Struct, frozen=True):
     """The part of a schema (structural, as in `openAPIV3Schema`) that belongs to one value."""
 
-    schema: Mapping[str, Json] = field(default_factory=dict)
+    schema: Mapping[str, Json] = msgspec.field(default_factory=dict)
     """Empty where nothing is declared, so that every name is the user's."""
     is_object: bool = False
     """Whether the value is a whole object, which has metadata whatever the schema says."""

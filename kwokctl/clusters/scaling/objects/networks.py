@@ -10,7 +10,6 @@ with plain integers.
 
 import asyncio
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from socket import AF_INET6, inet_ntoa, inet_ntop
@@ -31,8 +30,7 @@ _PATIENCE = 10.0
 _LOOK_AGAIN = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(msgspec.Struct, frozen=True):
     """The positions of a set."""
 
     starts: frozenset[str]
@@ -40,8 +38,7 @@ class Share:
     positions: Ranges
 
 
-@dataclass(frozen=True, slots=True)
-class BookPage:
+class BookPage(msgspec.Struct, frozen=True):
     """The shares as they are stored, with their version."""
 
     shares: Mapping[str, Share]
@@ -190,8 +187,7 @@ def _share(text: str) -> Share:
         return Share(frozenset(), Ranges())
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
+class _Start(msgspec.Struct, frozen=True):
     """The network or address from which counting begins."""
 
     address: int

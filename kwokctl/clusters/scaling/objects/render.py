@@ -6,8 +6,8 @@ pattern is what the objects have in common and how they differ: it makes them wi
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 
+import msgspec
 import orjson
 
 from kwokctl.clusters.scaling.objects.networks import Positions, add_cidr, add_ip
@@ -25,8 +25,7 @@ from kwokctl.json_value import Json
 OfSerial = Callable[[int], Json]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     """The object that a template gives for every serial."""
 
     body: Json

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from kwokctl import assets
 from kwokctl.config.documents import Document, load_documents
@@ -14,8 +15,7 @@ KIND = "KwokctlResource"
 _BUILT_IN = ("node", "pod")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceTemplate:
+class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """A Go template of an object, and the parameters that it is rendered with."""
 
     name: str

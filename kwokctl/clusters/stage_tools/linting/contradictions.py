@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
+
+import msgspec
 
 from kwokctl.clusters.stage_tools.linting.cel_conditions import equalities, fixed_truth
 from kwokctl.clusters.stage_tools.linting.jq_paths import EACH, parts_of
@@ -29,8 +30,7 @@ def place_of(index: int) -> str:
     return f"spec.selector.matchExpressions[{index}]"
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(msgspec.Struct, frozen=True):
     """What one condition says of a value."""
 
     index: int

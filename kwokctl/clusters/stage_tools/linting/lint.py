@@ -1,8 +1,9 @@
 """Finds mistakes in Stage documents, each with its place."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from kwokctl.clusters.stage_tools.linting.circles import circles
 from kwokctl.clusters.stage_tools.linting.contradictions import (
@@ -22,12 +23,12 @@ from kwokctl.controller.stages.reader import StageFieldError, read_stages
 from kwokctl.errors import NotFoundError
 from kwokctl.expr.yaml_lines import lines_of_fields
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 ERROR, WARNING = "error", "warning"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """A problem that the author of a Stage should look at."""
 
     file: str
@@ -39,8 +40,7 @@ class Finding:
     """A warning is about what works, but hardly as it was meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(msgspec.Struct, frozen=True):
     """A Stage document, and the line of each of its fields."""
 
     file: str

@@ -1,18 +1,18 @@
 """What the pods of each node request together, kept up as pods come and go."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+
+import msgspec
 
 from kwokctl.controller.lifecycle.admission.requests import Amounts
 
 
-@dataclass(slots=True)
-class _NodePods:
+class _NodePods(msgspec.Struct):
     """The pods of one node, and their sum."""
 
-    requests: dict[str, Amounts] = field(default_factory=dict)
+    requests: dict[str, Amounts] = msgspec.field(default_factory=dict)
     """By the uid of the pod."""
-    used: Counter[str] = field(default_factory=Counter)
+    used: Counter[str] = msgspec.field(default_factory=Counter)
 
     def add(self, uid: str, requests: Amounts) -> None:
         self.requests[uid] = requests

@@ -4,8 +4,9 @@ Source: pkg/kubelet/lifecycle/predicate.go, and Admit in pkg/kubelet/eviction/ev
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from kwokctl.controller.lifecycle.admission.affinity import is_for
 from kwokctl.controller.lifecycle.admission.quality import is_best_effort, is_critical
@@ -19,15 +20,14 @@ Refusal = tuple[str, str]
 """The reason and the message."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeState:
+class NodeState(msgspec.Struct, frozen=True, kw_only=True):
     """What decides whether a node takes one more pod."""
 
     name: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    allocatable: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    allocatable: Mapping[str, int] = msgspec.field(default_factory=dict)
     """What it has; a resource that is not in it is not counted."""
-    used: Mapping[str, int] = field(default_factory=dict)
+    used: Mapping[str, int] = msgspec.field(default_factory=dict)
     """What its pods request already; under "pods" how many they are."""
     pressures: tuple[str, ...] = ()
     """Its conditions of pressure, such as "MemoryPressure"."""

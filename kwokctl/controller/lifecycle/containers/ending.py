@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram, read_words
 from kwokctl.json_value import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True):
     """How one run of a container ends. Times are seconds since 1970."""
 
     program: ContainerProgram

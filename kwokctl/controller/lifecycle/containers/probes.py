@@ -6,8 +6,9 @@ the first one at once. What it finds the container's program says.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from kwokctl.controller.lifecycle.containers.program import ContainerProgram
 
@@ -20,8 +21,7 @@ _REPORTED = 25
 """Failures of a probe that are reported one by one: a kubelet's Events come in bursts of no more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """A probe as a container's spec has it."""
 
     kind: str
@@ -54,8 +54,7 @@ class Probe:
         return f"{self.kind.capitalize()} probe failed: {self.finding}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeFindings:
+class ProbeFindings(msgspec.Struct, frozen=True, kw_only=True):
     """When a container has started, is ready, and is killed for its probes."""
 
     started: float = 0.0

@@ -9,13 +9,15 @@ run on after SIGTERM, until they are done or killed.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 ANNOTATION = "kwokctl.dev/program"
 """For all containers of a pod."""
@@ -37,8 +39,7 @@ _SHELLS = frozenset(("sh", "bash", "ash", "dash"))
 _BETWEEN = re.compile(r"\s*(?:;|&&|\n)\s*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContainerProgram:
+class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
     """What happens in a container, in seconds from its start."""
 
     run: float | None = None

@@ -1,7 +1,8 @@
 """How the image of a container is pulled: what follows from the time alone, as its status says nothing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.controller.lifecycle.containers.program import ContainerProgram
 from kwokctl.controller.lifecycle.containers.restarts import FIRST, LONGEST
@@ -11,8 +12,7 @@ _FAILURE_SHOWN = 2.0
 """Seconds after a failed pull in which its error is shown, before the back-off is."""
 
 
-@dataclass(frozen=True, slots=True)
-class PullState:
+class PullState(msgspec.Struct, frozen=True):
     """How far a pull has come."""
 
     reason: str

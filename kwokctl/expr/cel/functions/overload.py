@@ -1,14 +1,15 @@
 """A function for values of certain types."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from kwokctl.expr.cel.kinds.cel_type import CelType
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overload:
+class Overload(msgspec.Struct, frozen=True, kw_only=True):
     """The argument types, result type and implementation of a function or an operator."""
 
     name: str

@@ -5,9 +5,9 @@ be absent: null can be anything that is a struct, a time or a duration.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from kwokctl.expr.cel.kinds.cel_type import DYN, A, B, CelType, loosened
+from kwokctl.replacing import replace
 
 _OPEN = frozenset({"dyn", "error"})
 _HAS_NULL = frozenset({"duration", "null", "quantity", "struct", "time"})

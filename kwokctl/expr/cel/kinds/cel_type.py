@@ -1,6 +1,8 @@
 """The types of CEL."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from kwokctl.replacing import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ The grammar is that of https://github.com/google/cel-spec/blob/master/doc/langde
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.expr.cel.fault import CelSourceError
 
@@ -30,8 +31,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CelToken:
+class CelToken(msgspec.Struct, frozen=True):
     """A piece of an expression; `kind` is `sign`, `word`, `end`, or the type of a literal."""
 
     kind: str

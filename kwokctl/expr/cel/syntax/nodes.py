@@ -1,12 +1,11 @@
 """The parts of an expression. Two are never equal, so that each can have a type of its own."""
 
-from dataclasses import dataclass
+import msgspec
 
 from kwokctl.json_value import Json
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CelLiteral:
+class CelLiteral(msgspec.Struct, frozen=True, eq=False):
     """A value that is written out; `type` is the name of its type."""
 
     at: int
@@ -14,16 +13,14 @@ class CelLiteral:
     value: Json
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CelName:
+class CelName(msgspec.Struct, frozen=True, eq=False):
     """A variable or a type."""
 
     at: int
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CelSelect:
+class CelSelect(msgspec.Struct, frozen=True, eq=False):
     """A field; with `is_test`, whether it is set."""
 
     at: int
@@ -32,8 +29,7 @@ class CelSelect:
     is_test: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CelCall:
+class CelCall(msgspec.Struct, frozen=True, eq=False):
     """A function, a method of `target`, or an operator, whose name is its sign."""
 
     at: int
@@ -47,16 +43,14 @@ class CelCall:
         return self.args if self.target is None else (self.target, *self.args)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CelListing:
+class CelListing(msgspec.Struct, frozen=True, eq=False):
     """A list that is written out."""
 
     at: int
     items: tuple["CelNode", ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CelMapping:
+class CelMapping(msgspec.Struct, frozen=True, eq=False):
     """A map that is written out."""
 
     at: int
@@ -64,8 +58,7 @@ class CelMapping:
     values: tuple["CelNode", ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CelMacro:
+class CelMacro(msgspec.Struct, frozen=True, eq=False):
     """A loop over a list or the keys of a map, such as `all`; `map` may have a condition."""
 
     at: int

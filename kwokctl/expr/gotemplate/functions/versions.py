@@ -5,9 +5,10 @@ Constraints are described at https://github.com/Masterminds/semver#checking-vers
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import ge, lt
+
+import msgspec
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import text
@@ -24,8 +25,7 @@ _WRITTEN = re.compile(rf"v?({_NUMBER})(?:\.({_NUMBER}))?(?:\.({_NUMBER}))?({_SUF
 _EQUIVALENT = {"=>": ">=", "=<": "<=", "~>": "~", "": "="}
 
 
-@dataclass(frozen=True, slots=True)
-class _Constraint:
+class _Constraint(msgspec.Struct, frozen=True):
     """A sign and a version, of which so many numbers are given; the others are 0."""
 
     sign: str

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
+
+import msgspec
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go import plain_layouts
@@ -14,6 +15,7 @@ from kwokctl.expr.gotemplate.go.numerals import shortest
 from kwokctl.expr.gotemplate.go.times import STRINGERS, Moment
 from kwokctl.expr.gotemplate.go.values import is_list
 from kwokctl.expr.gotemplate.go.versions import SemanticVersion
+from kwokctl.replacing import replace
 
 _VERB = re.compile(
     r"%(?P<flags>[-+# 0]*)(?P<first>\[[0-9]+\](?=\*))?(?P<width>\*|[0-9]+)?"
@@ -24,8 +26,7 @@ _VERB = re.compile(
 _WIDEST = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(msgspec.Struct, frozen=True):
     """The format of a value."""
 
     verb: str

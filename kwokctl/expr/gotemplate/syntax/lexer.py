@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import NoReturn
+
+import msgspec
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.line_column import line_and_column
@@ -36,8 +37,7 @@ _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """A piece of an action; `kind` is `text` outside, and `left` and `right` are the braces."""
 
     kind: str

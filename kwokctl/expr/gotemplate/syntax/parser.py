@@ -1,7 +1,8 @@
 """Reads Go's template language: https://pkg.go.dev/text/template."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.expr.gotemplate.syntax.lexer import Cursor, TemplateSource, Token
 from kwokctl.expr.gotemplate.syntax.nodes import (
@@ -20,8 +21,7 @@ from kwokctl.expr.gotemplate.syntax.pipelines import KEYWORDS, PipelineReader
 _BRANCHES = frozenset({"if", "with", "range"})
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """The templates by name: the whole text under its own, and what it defines."""
 
     templates: dict[str, Body]

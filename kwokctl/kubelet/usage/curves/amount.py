@@ -1,14 +1,14 @@
 """An amount of a resource: a quantity of Kubernetes, or a share of what a container requests."""
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from kwokctl.expr.cel.fault import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(msgspec.Struct, frozen=True):
     """A number, or a factor of the request."""
 
     number: float

@@ -4,9 +4,10 @@ The integral is that of the curve itself. So a counter says the same however oft
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
+
+import msgspec
 
 
 class Curve(Protocol):
@@ -39,8 +40,7 @@ class Integrable(ABC):
         return self.area(end) - self.area(start)
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantCurve:
+class ConstantCurve(msgspec.Struct, frozen=True):
     """The same use at all times."""
 
     value: float

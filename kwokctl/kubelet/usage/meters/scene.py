@@ -1,14 +1,13 @@
 """What the meters of a node have in common."""
 
-from dataclasses import dataclass
+import msgspec
 
 from kwokctl.expr.cel import MeasuredObject
 from kwokctl.kubelet.usage.expressions.language import UsageLanguage
 from kwokctl.kubelet.usage.rules.rules import UsageRules
 
 
-@dataclass(slots=True)
-class Scene:
+class Scene(msgspec.Struct):
     """The rules by which the containers of a node use resources, and the moment that is looked at."""
 
     rules: UsageRules

@@ -1,7 +1,6 @@
 """Reads the documents of kind Metric."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import msgspec
 
@@ -13,8 +12,7 @@ METRIC = "Metric"
 """The kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricDocument:
+class MetricDocument(msgspec.Struct, frozen=True):
     """A path and what it returns."""
 
     name: str

@@ -1,14 +1,14 @@
 """The container whose use is wanted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from kwokctl.kubelet.usage.curves.amount import read_amount
 from kwokctl.kubelet.usage.curves.curve import Curve
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageSubject:
+class UsageSubject(msgspec.Struct, frozen=True, kw_only=True):
     """What the use of a resource by a container may depend on."""
 
     request: float

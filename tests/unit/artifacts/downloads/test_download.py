@@ -1,6 +1,5 @@
 import io
 import tarfile
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urljoin
@@ -15,6 +14,7 @@ from kwokctl.artifacts.locations import Order
 from kwokctl.artifacts.programs import checksums
 from kwokctl.artifacts.store import ProgramStore
 from kwokctl.errors import ArtifactError
+from kwokctl.replacing import replace
 from tests.support.listener import Listener
 from tests.support.release_site import ReleaseSite, release_site
 

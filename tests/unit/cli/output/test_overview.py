@@ -1,6 +1,5 @@
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from kwokctl.clusters.overview.figures import (
 from kwokctl.clusters.status import ComponentStatus, RunStatus
 from kwokctl.host.processes.usage import Usage
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName
+from kwokctl.replacing import replace
 from tests.support.terminal import shown
 
 READY = ComponentStatus(name=ETCD, status=RunStatus.READY, version="3.6.16", ports=())

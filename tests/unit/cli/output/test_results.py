@@ -1,9 +1,9 @@
 import subprocess
 import sys
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kwokctl.cli.output import results
@@ -14,13 +14,11 @@ class Colour(StrEnum):
     RED = "red"
 
 
-@dataclass(frozen=True)
-class Inner:
+class Inner(msgspec.Struct, frozen=True):
     host_port: int
 
 
-@dataclass(frozen=True)
-class Outer:
+class Outer(msgspec.Struct, frozen=True):
     kube_version: str
     path: Path
     colour: Colour

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from kwokctl.clusters.configuration.extra_components import check_extras
@@ -7,6 +5,7 @@ from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.patches.patch import Volume
 from kwokctl.errors import UsageError
 from kwokctl.model import ComponentName, Port
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeEngineRuntime, FakeRuntime
 
 WEB = ExtraComponent(

@@ -1,7 +1,6 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.protobuf import VARINT, tag, varint
 from kwokctl.model import ETCD, KUBE_SCHEDULER, State
+from kwokctl.replacing import replace
 from tests.support.examined import GIB, WELL, patient, whats
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
 from tests.support.fake_runtime import FakeRuntime
@@ -311,7 +311,7 @@ class Full(Kv):
         """Nothing was dialled."""
 
 
-class OfFull(Patient):
+class OfFull(Patient, frozen=True):
     """A cluster of which etcd is full."""
 
     full = Full()

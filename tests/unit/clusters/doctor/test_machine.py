@@ -4,7 +4,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +29,7 @@ from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.components.catalog import usual_options
 from kwokctl.errors import UnavailableError
 from kwokctl.model import ClusterName
+from kwokctl.replacing import replace
 from tests.support.examined import machine, whats, write
 from tests.support.fake_api_server import Reply, Request, serving
 from tests.support.fake_runtime import FakeRuntime

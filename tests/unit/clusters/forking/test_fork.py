@@ -1,6 +1,5 @@
 """A fork that cannot be made is refused before anything is made of it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from kwokctl.errors import (
     UsageError,
 )
 from kwokctl.model import ETCD, ComponentName, Port, State
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime, SeenRuntime
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with, save_cluster

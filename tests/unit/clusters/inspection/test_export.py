@@ -1,5 +1,4 @@
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ from kwokctl.clusters.inspection.export import export_logs
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.errors import ConflictError, NotFoundError, UnavailableError
 from kwokctl.model import ETCD, ClusterName, ComponentName
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.recorded_messages import RecordedMessages

@@ -2,7 +2,6 @@
 
 import types
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -28,6 +27,7 @@ from kwokctl.kubelet.streams.forward.documents import FORWARDS
 from kwokctl.kubelet.usage.metrics.schema import MetricSpec
 from kwokctl.kubelet.usage.rules.rules import USAGES
 from kwokctl.kubelet.usage.rules.schema import UsageShape
+from kwokctl.replacing import replace
 from tests.support.fake_api_server import Reply, Request, serving
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import save_cluster

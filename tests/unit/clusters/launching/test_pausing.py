@@ -1,7 +1,6 @@
 """What may answer objects stands still while they are written, and nothing else does."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from kwokctl.model import (
     ComponentName,
     Port,
 )
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime, HoldingRuntime
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with

@@ -1,7 +1,5 @@
 """What is said of components that do not come up."""
 
-from dataclasses import replace
-
 import pytest
 
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
@@ -15,6 +13,7 @@ from kwokctl.model import (
     Limits,
     State,
 )
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
 
 CLUSTER = ClusterName("main")

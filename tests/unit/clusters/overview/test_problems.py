@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Overview, Pods, Store
@@ -12,6 +10,7 @@ from kwokctl.model import (
     ClusterName,
     ComponentName,
 )
+from kwokctl.replacing import replace
 
 GIB = 1 << 30
 

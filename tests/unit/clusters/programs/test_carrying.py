@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UsageError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ComponentName
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.recorded_messages import RecordedMessages

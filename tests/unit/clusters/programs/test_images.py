@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_SCHEDULER, Artifact
 from kwokctl.progress import Silent, Step
+from kwokctl.replacing import replace
 from tests.support.fake_images import FakeImages
 from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime
 from tests.support.options import cluster_options

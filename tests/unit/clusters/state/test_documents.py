@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from kwokctl.clusters.state.documents import (
 )
 from kwokctl.config.documents import Document
 from kwokctl.errors import UsageError
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 from tests.support.options import cluster_options
 

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact, ComponentName, Port
+from kwokctl.replacing import replace
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.patches import patched

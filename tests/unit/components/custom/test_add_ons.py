@@ -1,6 +1,5 @@
 """What components of add-ons have in one cluster: words filled in, rights, and webhooks reached."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ClusterName, Component, ComponentName
+from kwokctl.replacing import replace
 from tests.support.sites import HostLikeSite
 
 GREETER = Path(__file__).parents[3] / "support" / "greeter_add_on"

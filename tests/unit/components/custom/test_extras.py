@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path, PurePath
 
 import pytest
@@ -25,6 +24,7 @@ from kwokctl.model import (
     Plan,
     Port,
 )
+from kwokctl.replacing import replace
 from kwokctl.runtime import Site
 from tests.support.options import cluster_options
 from tests.support.sites import ContainerLikeSite, HostLikeSite

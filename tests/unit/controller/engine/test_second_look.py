@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -12,6 +11,7 @@ from kwokctl.controller.stages.model import EventStep, Stage
 from kwokctl.controller.stages.selectors import Selector
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.resource import PODS
+from kwokctl.replacing import replace
 from tests.support.engine_rig import BUSY, RUN, SLOW, Rig, has, patch, pod, stage
 from tests.support.virtual_time import run
 

@@ -1,5 +1,4 @@
 import stat
-from dataclasses import replace
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
@@ -14,6 +13,7 @@ from cryptography.x509.verification import PolicyBuilder, Store
 from kwokctl.errors import ConfigError
 from kwokctl.host.certificates.pki import add_server_name, ensure_pki, sign_client
 from kwokctl.model import Identity
+from kwokctl.replacing import replace
 
 ADMIN = Identity(name="admin", common_name="kwok-admin", organizations=("system:masters",))
 SERVER = Identity(

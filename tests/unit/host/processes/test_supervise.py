@@ -2,7 +2,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from kwokctl.host.processes.supervise import (
     reap,
     stop,
 )
+from kwokctl.replacing import replace
 from tests.support.eventually import eventually
 
 SLEEP = ["/bin/sleep", "600"]

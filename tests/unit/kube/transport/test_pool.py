@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from kwokctl.errors import ApiError, ConfigError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.kube.transport.wire import LOST, REFUSED, TIMEOUT, UNTRUSTED
+from kwokctl.replacing import replace
 from tests.support.certificates import certificates
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving

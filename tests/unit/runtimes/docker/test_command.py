@@ -1,9 +1,9 @@
 """The command that makes a container says what the request says."""
 
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, OwnManner, Port
+from kwokctl.replacing import replace
 from runtimes.docker.command import DOCKER, PODMAN, ScriptTool, create_words
 from runtimes.docker.specification import ContainerPlacement, Naming, specify
 

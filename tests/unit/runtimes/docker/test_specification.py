@@ -1,10 +1,10 @@
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
 from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, OwnManner, Port
+from kwokctl.replacing import replace
 from runtimes.docker.specification import SPECIFICATION, ContainerPlacement, Naming, specify
 
 NAMING = Naming(ClusterName("dev"), Path("/home/me/.kwok/clusters/dev"))

@@ -1,6 +1,5 @@
 """A plan as the runtime is given it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ClusterName, Plan
+from kwokctl.replacing import replace
 from runtimes.kind.pods.site import KindSite
 from tests.support.options import cluster_options
 

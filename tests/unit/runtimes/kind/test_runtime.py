@@ -1,6 +1,5 @@
 """What is the kind runtime's own and needs no engine; what it does with one is in `tests/e2e`."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from kwokctl.model import (
     Plan,
     State,
 )
+from kwokctl.replacing import replace
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.nodes.creation import Creation

@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 
@@ -10,6 +9,7 @@ from kwokctl.clusters.scaling.objects.networks import BookPage, Positions, add_c
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.errors import ExpressionError
+from kwokctl.replacing import replace
 
 STARTS = frozenset({"10.0.0.0/25", "198.18.0.1"})
 

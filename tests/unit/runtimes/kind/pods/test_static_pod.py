@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,6 +13,7 @@ from kwokctl.model import (
     OwnManner,
     Port,
 )
+from kwokctl.replacing import replace
 from runtimes.kind.pods.pod_settings import Manner
 from runtimes.kind.pods.static_pod import knowing, static_pod
 from tests.unit.runtimes.kind.plans import PATHS

@@ -14,6 +14,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from tests.support import engines, lanes, podman, runtime_page
+from tests.support.interrupting import end_as_by_ctrl_c
 
 _TESTS = Path(__file__).parent
 _MAY_LEAVE = {"packaging", "e2e"}
@@ -55,7 +56,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect less garbage, and let the lane of kind run beside that of Docker."""
+    """Collect less garbage, end cleanly, and let the lane of kind run beside that of Docker."""
+    end_as_by_ctrl_c()
     gc.set_threshold(_GARBAGE)
     if config.getoption("--engine") == "kind":
         engines.run_beside_another()

@@ -193,6 +193,30 @@ def test_an_interrupted_run_deletes_what_its_tests_have_made(tmp_path: Path, num
     assert deleted.exists()
 
 
+@pytest.mark.usefixtures("_few_plugins")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_one_pytest_that_is_ended_deletes_what_its_tests_have_made(
+    tmp_path: Path, number: int
+) -> None:
+    deleted = tmp_path / "deleted"
+    (tmp_path / "conftest.py").write_text(
+        "from tests.support.interrupting import end_as_by_ctrl_c\n"
+        "def pytest_configure(): end_as_by_ctrl_c()\n"
+    )
+    FILES["slow"] = SLOW.format(deleted=str(deleted))
+    running = subprocess.Popen(
+        pytest_for(tmp_path, "slow"), cwd=TESTS.parent, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    assert next(line for line in running.stdout if "begun" in line)
+
+    running.send_signal(number)
+
+    assert running.wait(60) == 2
+    running.stdout.close()
+    assert deleted.exists()
+
+
 def run_shells(lines: Mapping[str, str]) -> subprocess.Popen[str]:
     """Run a shell for each lane."""
     commands = {name: ["sh", "-c", line] for name, line in lines.items()}

@@ -48,7 +48,7 @@ class Foreseen(msgspec.Struct, frozen=True, kw_only=True):
     """The programs of a cluster, and how those that are missing come here."""
 
     artifacts: Mapping[str, Artifact]
-    steps: tuple[Action, ...] = msgspec.field(default=())
+    steps: tuple[Action, ...] = ()
 
 
 async def foreseen(

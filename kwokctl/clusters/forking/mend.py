@@ -36,7 +36,7 @@ class Corrections(msgspec.Struct, frozen=True, kw_only=True):
     """The kubelet server of the source; None if that is not known."""
     has_other_authorities: bool = False
     """Whether the API server trusts other authorities than that of the source."""
-    nodes: Sequence[Mapping[str, Json]] = msgspec.field(default=())
+    nodes: Sequence[Mapping[str, Json]] = ()
     """The real nodes of the fork, as they were registered."""
 
 

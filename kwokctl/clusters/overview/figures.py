@@ -88,4 +88,4 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     pods: Pods | None = None
     etcd: Store | None = None
     controller: ControllerReport | None = None
-    problems: Sequence[Problem] = msgspec.field(default=())
+    problems: Sequence[Problem] = ()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
@@ -26,7 +27,7 @@ from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.rest import wait_at_rest
 from kwokctl.clusters.time_travel.rewind import Rewound, foreseen, rewind_cluster
 from kwokctl.errors import KwokctlError
-from kwokctl.host.paths import ClusterPaths, WorkDir, cache_dir, default_workdir
+from kwokctl.host.paths import ClusterPaths, WorkDir, cache_dir, default_workdir, expanded
 from kwokctl.json_value import Json
 from kwokctl.library.creation import CreationRequest, create
 from kwokctl.library.keywords import ForkWords, SetWords, WhichWords
@@ -37,6 +38,8 @@ from kwokctl.library.options import Option
 from kwokctl.library.reporting import LoggedProgress
 
 T = TypeVar("T")
+GivenPath = str | PathLike[str]
+"""A file or folder; a leading `~` is the home folder."""
 Paused = Callable[[], AbstractContextManager[object]]
 """Makes what keeps a program away from a cluster while it is rewound."""
 _WAIT = 120.0
@@ -66,8 +69,8 @@ class Cluster:
         *,
         wait: float | None = _WAIT,
         config: Sequence[str | Path] = (),
-        kubeconfig: Path | None = None,
-        workdir: Path | None = None,
+        kubeconfig: GivenPath | None = None,
+        workdir: GivenPath | None = None,
         **options: Option,
     ) -> Self:
         """Create a cluster, or find one with the same settings.
@@ -82,15 +85,15 @@ class Cluster:
             name=cluster._name,
             options=options,
             config=config,
-            kubeconfig=kubeconfig,
+            kubeconfig=_path(kubeconfig) if kubeconfig else None,
             wait=wait,
         )
         cluster._is_own = cluster._run(create(cluster._home, wanted))
-        cluster._kubeconfig = kubeconfig
+        cluster._kubeconfig = wanted.kubeconfig
         return cluster
 
     @classmethod
-    def open(cls, name: str = "kwok", *, workdir: Path | None = None) -> Self:
+    def open(cls, name: str = "kwok", *, workdir: GivenPath | None = None) -> Self:
         """Reach a cluster that exists, running or not; NotFoundError if there is none."""
         cluster = cls(_home(workdir), name)
         load(cluster._paths, cluster._name)
@@ -273,7 +276,10 @@ class Cluster:
             raise
 
 
-def _home(workdir: Path | None) -> Home:
-    return Home(
-        workdir=WorkDir(workdir or default_workdir()), cache=cache_dir(), progress=LoggedProgress()
-    )
+def _home(workdir: GivenPath | None) -> Home:
+    root = _path(workdir) if workdir else default_workdir()
+    return Home(workdir=WorkDir(root), cache=cache_dir(), progress=LoggedProgress())
+
+
+def _path(given: GivenPath) -> Path:
+    return expanded(fspath(given)).absolute()

@@ -43,6 +43,16 @@ def test_a_cluster_that_is_opened_says_how_it_is_reached(tmp_path: Path) -> None
     assert repr(cluster) == "Cluster('dev')"
 
 
+def test_the_work_folder_may_be_a_string(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_cluster(WorkDir(tmp_path / "work"), NAME, cluster_options())
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    for folder in (str(tmp_path / "work"), "~/work", "work"):
+        opened = Cluster.open("dev", workdir=folder)
+        assert opened.kubeconfig == tmp_path / "work" / "clusters" / "dev" / "kubeconfig.yaml"
+
+
 def test_errors_are_those_of_the_commands_and_show_what_to_do(tmp_path: Path) -> None:
     cluster = _cluster(tmp_path)
 

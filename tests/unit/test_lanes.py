@@ -199,8 +199,12 @@ def test_one_pytest_that_is_ended_deletes_what_its_tests_have_made(
     tmp_path: Path, number: int
 ) -> None:
     deleted = tmp_path / "deleted"
+    # Where these tests themselves run below nohup, or behind a shell, signals are ignored that a terminal sends.
     (tmp_path / "conftest.py").write_text(
+        "import signal\n"
         "from tests.support.interrupting import end_as_by_ctrl_c\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "for number in (signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_DFL)\n"
         "def pytest_configure(): end_as_by_ctrl_c()\n"
     )
     FILES["slow"] = SLOW.format(deleted=str(deleted))

@@ -52,15 +52,15 @@ async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
 
     Raises ConflictError if that etcd is not the one of the API server.
     """
-    marks = marks_of(home, name)
-    saved = load(marks.paths, name)
+    paths = home.paths(name)
+    saved = load(paths, name)
     runtime = home.runtime(saved.options.runtime)
     await _demand(runtime, name)
-    setting = saved.setting(runtime, marks.paths)
+    setting = saved.setting(runtime, paths)
     at = etcd.target(setting)
     async with (
         Kv(at.address, ca=at.ca, cert=at.cert, key=at.key) as kv,
-        Pool(load_access(marks.paths.own_kubeconfig)) as pool,
+        Pool(load_access(paths.own_kubeconfig)) as pool,
     ):
         client, prefix = Client(pool), kube_apiserver.prefix(setting)
         yield Reach(
@@ -71,7 +71,7 @@ async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
             client=client,
             prefix=prefix,
             uid=await cluster_uid(client, kv, prefix),
-            marks=marks,
+            marks=Marks(paths, name),
         )
 
 

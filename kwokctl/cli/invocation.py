@@ -125,8 +125,11 @@ def _check_exists(path: str) -> None:
     """Raise UsageError unless a configuration can be read; not every command reads it."""
     import os
 
-    if path != "-" and not os.access(path, os.R_OK):
-        problem = "cannot be read" if os.access(path, os.F_OK) else "does not exist"
+    from kwokctl.host.paths import expanded
+
+    file = expanded(path)
+    if path != "-" and not os.access(file, os.R_OK):
+        problem = "cannot be read" if os.access(file, os.F_OK) else "does not exist"
         raise UsageError(
             f"'--config' is '{path}', which {problem}",
             hint="give a file or a folder of YAML documents, or '-' for standard input",

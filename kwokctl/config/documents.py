@@ -14,6 +14,7 @@ from kwokctl.config.kinds import API_VERSIONS
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ConfigError, NotServedError
 from kwokctl.expr import yaml
+from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
 from kwokctl.progress import Progress, Silent
 
@@ -72,7 +73,7 @@ def load_documents(
 ) -> list[Document]:
     """Read every document of a known kind from `paths`, in order; `-` is standard input, once.
 
-    A folder means its YAML files, or those that its kustomization lists. The `default` file comes
+    A leading `~` is the home folder. A folder means its YAML files, or those that its kustomization lists. The `default` file comes
     first unless it is listed, and may be absent. Empty documents and unknown kinds are left out,
     the latter with a warning. Raises ConfigError, naming file, document and field, for what cannot
     be read, has not the shape of a document, or is of another apiVersion than the one that is
@@ -105,6 +106,8 @@ def _identity(document: Document) -> tuple[str, object, str]:
 
 def _ordered(paths: Sequence[str], default: Path | None) -> list[str]:
     """Put the default file in front unless it is listed, and keep the first `-` only."""
+    # A shell leaves the `~` of `--config=~/kwok.yaml` as it is, and Python programs have none.
+    paths = [str(expanded(path)) if path.startswith("~") else path for path in paths]
     first = [] if default is None or str(default) in paths else [str(default)]
     once = [path for i, path in enumerate(paths) if path != STDIN or STDIN not in paths[:i]]
     return first + once

@@ -68,7 +68,7 @@ class Cluster:
         name: str = "kwok",
         *,
         wait: float | None = _WAIT,
-        config: Sequence[str | Path] = (),
+        config: Sequence[GivenPath] = (),
         kubeconfig: GivenPath | None = None,
         workdir: GivenPath | None = None,
         **options: Option,

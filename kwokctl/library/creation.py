@@ -27,7 +27,7 @@ class CreationRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     name: ClusterName
     options: Mapping[str, Option]
-    config: Sequence[str | Path] = ()
+    config: Sequence[str | os.PathLike[str]] = ()
     kubeconfig: Path | None = None
     wait: float | None = None
 

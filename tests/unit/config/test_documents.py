@@ -56,6 +56,17 @@ def test_a_default_file_may_be_absent_listed_or_not(tmp_path: Path) -> None:
     assert load_documents([str(default)], default=default) == []
 
 
+def test_a_file_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    default = tmp_path / "kwok.yaml"
+    default.write_text("kind: KwokctlConfiguration\nmetadata: {name: default}")
+    write(tmp_path, "kind: Stage\nmetadata: {name: a}", "a.yaml")
+
+    found = load_documents(["~/a.yaml", "~/kwok.yaml"], default=default)
+
+    assert [d.name for d in found] == ["a", "default"]
+
+
 def test_another_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"there is no file '.*absent\.yaml'"):
         load_documents([str(tmp_path / "absent.yaml")])

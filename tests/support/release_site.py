@@ -1,6 +1,8 @@
 """A site that publishes files over HTTP on this machine, and fails as configured."""
 
 import hashlib
+import io
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +44,17 @@ class ReleaseSite:
     def asked(self, path: str) -> list[Request]:
         """Return the requests for a path."""
         return [request for request in self.requests if request.path == path]
+
+
+def archived(**files: bytes) -> bytes:
+    """Return an archive as projects release it, with the files in a folder."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"release/{name}")
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
 
 
 @contextmanager

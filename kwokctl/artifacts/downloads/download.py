@@ -51,7 +51,7 @@ def unpack(
 
 
 class _Shown:
-    """Shows a transfer as one step: called in its thread, it posts to the event loop's."""
+    """Shows a transfer as one step: called in its thread, it posts to the task that waits for it."""
 
     def __init__(self, progress: Progress, title: str, open_steps: ExitStack, post: Post) -> None:
         self.post = post

@@ -67,13 +67,17 @@ def indent() -> str:
 
 @contextmanager
 def nested() -> Iterator[int]:
-    """Yield how many steps of this task are open; inside, there is one more."""
+    """Yield how many steps of this task are open; inside, there is one more.
+
+    A step that another task closes is indented wrongly, but does not end the command: no token is kept, which only
+    the task that took it could give back.
+    """
     depth = _DEPTH.get()
-    token = _DEPTH.set(depth + 1)
+    _DEPTH.set(depth + 1)
     try:
         yield depth
     finally:
-        _DEPTH.reset(token)
+        _DEPTH.set(depth)
 
 
 def encodable(text: str, encoding: str | None) -> str:

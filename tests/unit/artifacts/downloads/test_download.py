@@ -1,5 +1,3 @@
-import io
-import tarfile
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urljoin
@@ -16,7 +14,7 @@ from kwokctl.artifacts.store import ProgramStore
 from kwokctl.errors import ArtifactError
 from kwokctl.replacing import replace
 from tests.support.listener import Listener
-from tests.support.release_site import ReleaseSite, release_site
+from tests.support.release_site import ReleaseSite, archived, release_site
 
 _PROGRAM = b"\x7fELF" + b"program" * 1000
 
@@ -32,16 +30,6 @@ def _order(name: str, url: str, *, member: str = "", official: bool = True) -> O
         name=name, version="v1", key="v1", batch="b", url=url, member=member, official=official,
         sums=(sums,),
     )  # fmt: skip
-
-
-def _archive(**files: bytes) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
-        for name, content in files.items():
-            member = tarfile.TarInfo(f"release/{name}")
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    return packed.getvalue()
 
 
 async def _download(
@@ -70,7 +58,7 @@ async def test_a_program_comes_into_the_store(
 async def test_one_archive_is_fetched_once_for_all_its_programs(
     site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
-    content = _archive(etcd=_PROGRAM + b"1", etcdctl=_PROGRAM + b"2", etcdutl=_PROGRAM + b"3")
+    content = archived(etcd=_PROGRAM + b"1", etcdctl=_PROGRAM + b"2", etcdutl=_PROGRAM + b"3")
     url = site.publish("/etcd.tar.gz", content)
     site.files["/SHA256SUMS"] = f"{sha256(content).hexdigest()}  etcd.tar.gz\n".encode()
     orders = [_order(name, url, member=name) for name in ("etcd", "etcdutl")]
@@ -224,7 +212,7 @@ async def test_a_page_is_no_program(
 async def test_an_archive_without_the_member_is_refused(
     site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
-    url = site.publish("/x.tar.gz", _archive(etcd=_PROGRAM))
+    url = site.publish("/x.tar.gz", archived(etcd=_PROGRAM))
 
     with pytest.raises(ArtifactError, match=r"x.tar.gz' has no 'kubectl' in it"):
         await _download([_order("kubectl", url, member="kubectl")], store, tmp_path, listener)
@@ -234,7 +222,7 @@ async def test_an_archive_on_this_machine_is_unpacked(
     store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     archive = tmp_path / "etcd.tar.gz"
-    archive.write_bytes(_archive(**{"my-etcd": _PROGRAM, "etcdctl": _PROGRAM}))
+    archive.write_bytes(archived(**{"my-etcd": _PROGRAM, "etcdctl": _PROGRAM}))
     order = _order("etcd", str(archive), member="my-etcd", official=False)
 
     assert await _download([order], store, tmp_path, listener) is None

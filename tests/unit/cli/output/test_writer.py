@@ -1,10 +1,12 @@
 import io
 import os
+from contextlib import ExitStack
+from contextvars import copy_context
 from pathlib import Path
 
 import pytest
 
-from kwokctl.cli.output.writer import Writer
+from kwokctl.cli.output.writer import Writer, nested
 
 
 @pytest.mark.parametrize(
@@ -51,3 +53,10 @@ def test_a_reader_that_is_gone_is_an_error() -> None:
     os.close(reading)
     with pytest.raises(BrokenPipeError), os.fdopen(writing, "w", encoding="utf-8") as stream:
         Writer(stream).line("unread")
+
+
+def test_a_step_that_another_task_closes_does_not_end_the_command() -> None:
+    with ExitStack() as steps:
+        assert copy_context().run(steps.enter_context, nested()) == 0
+    with nested() as depth:
+        assert depth == 0

@@ -11,7 +11,7 @@ import msgspec
 from kwokctl.clusters.launching.custom_resources import install_definitions
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.first_objects import create_first_objects
-from kwokctl.clusters.launching.launch import Patience, bring_up
+from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
@@ -167,7 +167,8 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
     runtime, options = draft.runtime, draft.options
     if request.snapshot:
         snapshot.verify(request.snapshot)
-    found = await artifacts(home, runtime, options, draft.needed, is_exact=draft.is_exact)
+    getting = artifacts(home, runtime, options, draft.needed, is_exact=draft.is_exact)
+    found, patience = await got(getting, request.patience)
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, wanted.names) as (options, held):
             saved = draft.saved(options, found)
@@ -176,7 +177,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
             plan = write_files(home, runtime, saved)
             prepare = await _prepared(home, saved, request.snapshot)
             await runtime.install(plan)
-            started = await bring_up(home, runtime, plan, held, request.patience, prepare)
+            started = await bring_up(home, runtime, plan, held, patience, prepare)
             complete_copy(home.paths(request.name))
             await create_first_objects(home, saved)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), plan, started
@@ -224,16 +225,16 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
         await install_definitions(home, saved)
         await create_first_objects(home, saved)
         return url, plan, ()
-    found = await artifacts(
-        home, runtime, saved.options, needed_programs(saved.options, saved.names), saved.artifacts
-    )
+    needed = needed_programs(saved.options, saved.names)
+    getting = artifacts(home, runtime, saved.options, needed, saved.artifacts)
+    found, patience = await got(getting, request.patience)
     saved = replace(saved, artifacts=found)
     missing = await portless(runtime, saved.name, list(plan.components))
     with held_ports(home, saved.name, saved.options, missing) as (options, held):
         plan = write_files(home, runtime, replace(saved, options=options))
         await runtime.install(plan)
         prepare = partial(install_definitions, home, saved)
-        started = await bring_up(home, runtime, plan, held, request.patience, prepare)
+        started = await bring_up(home, runtime, plan, held, patience, prepare)
     forget_former(paths)
     await create_first_objects(home, saved)
     return url, plan, started

@@ -3,7 +3,7 @@
 from functools import partial
 
 from kwokctl.clusters.launching.custom_resources import install_definitions
-from kwokctl.clusters.launching.launch import Patience, bring_up
+from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.data_folders import forget_former, settle
@@ -59,14 +59,15 @@ async def start_saved(
     """Start the components of a cluster that do not run; the caller holds its lock."""
     demand_whole(home.paths(saved.name), saved.name)
     settle(home.paths(saved.name))
-    found = await artifacts(home, runtime, saved.options, saved.names, saved.artifacts)
+    getting = artifacts(home, runtime, saved.options, saved.names, saved.artifacts)
+    found, patience = await got(getting, Patience(timeout, wait))
     saved = replace(saved, artifacts=found)
     missing = await portless(runtime, saved.name, saved.names)
     with held_ports(home, saved.name, saved.options, missing) as (_, held):
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)
         prepare = partial(install_definitions, home, saved)
-        started = await bring_up(home, runtime, plan, held, Patience(timeout, wait), prepare)
+        started = await bring_up(home, runtime, plan, held, patience, prepare)
     # The API answers: the data that a killed restore has left in place work.
     forget_former(home.paths(saved.name))
     return started

@@ -36,13 +36,13 @@ from kwokctl.library.loop import loop_thread
 from kwokctl.library.objects import ClusterObjects
 from kwokctl.library.options import Option
 from kwokctl.library.reporting import LoggedProgress
+from kwokctl.waits import USUAL
 
 T = TypeVar("T")
 GivenPath = str | PathLike[str]
 """A file or folder; a leading `~` is the home folder."""
 Paused = Callable[[], AbstractContextManager[object]]
 """Makes what keeps a program away from a cluster while it is rewound."""
-_WAIT = 120.0
 _REST_WITHIN = 60.0
 
 
@@ -67,7 +67,7 @@ class Cluster:
         cls,
         name: str = "kwok",
         *,
-        wait: float | None = _WAIT,
+        wait: float | None = USUAL,
         config: Sequence[GivenPath] = (),
         kubeconfig: GivenPath | None = None,
         workdir: GivenPath | None = None,
@@ -76,8 +76,9 @@ class Cluster:
         """Create a cluster, or find one with the same settings.
 
         `options` are those of `kwokctl create cluster`: `runtime="docker"`, `nodes=10`,
-        `kube_version="v1.34.1"`. `wait` is how long, in seconds, components and nodes have to become
-        ready; None does not wait for them. Only a `kubeconfig` that is given gets a context. Raises
+        `kube_version="v1.34.1"`. `wait` is how long, in seconds, the components, and each set of objects,
+        have to become ready once they have been started or made; None does not wait for them. Unless it
+        is given, the wait ends when nothing more has become ready for minutes. Only a `kubeconfig` that is given gets a context. Raises
         ConflictError if the cluster exists with other settings.
         """
         cluster = cls(_home(workdir), name)
@@ -114,7 +115,7 @@ class Cluster:
         """The names of its components."""
         return load(self._paths, self._name).names
 
-    def start(self, *, wait: float | None = _WAIT) -> None:
+    def start(self, *, wait: float | None = USUAL) -> None:
         """Start the components that do not run."""
         self._run(start_cluster(self._home, self._name, wait=wait))
 
@@ -133,7 +134,7 @@ class Cluster:
         self._run(self._objects.close())
 
     def scale(
-        self, kind: str, replicas: int, *, wait: float | None = _WAIT, **more: Unpack[SetWords]
+        self, kind: str, replicas: int, *, wait: float | None = USUAL, **more: Unpack[SetWords]
     ) -> ScaleResult:
         """Give a set of nodes, pods or other objects its size, as `kwokctl scale` does."""
         request = ScaleRequest(kind=kind, replicas=replicas, wait=wait, **more)
@@ -231,7 +232,7 @@ class Cluster:
             has_own_authorities=more.get("new_pki", False),
             place=ForkPlace(runtime=more.get("runtime", "")),
             ignores_memory=more.get("ignore_memory", False),
-            patience=Patience(None, more.get("wait", _WAIT)),
+            patience=Patience(None, more.get("wait", USUAL)),
         )
         made = self._run(fork_cluster(self._home, request))
         return [Cluster(self._home, each.name, is_own=True) for each in made]

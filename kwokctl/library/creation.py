@@ -1,7 +1,6 @@
 """Creates a cluster with its first nodes and pods, as `create cluster` does."""
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,9 +16,6 @@ from kwokctl.config.documents import latest_of_each, load_documents
 from kwokctl.library.options import Option, flags_of
 from kwokctl.model import ClusterName
 from kwokctl.replacing import replace
-
-_LEAST_WAIT = 1.0
-"""Seconds that objects are waited for however long the cluster has taken."""
 
 
 class CreationRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +34,6 @@ async def create(home: Home, wanted: CreationRequest) -> bool:
     Variables of the environment and the user's default file count, as for the command. Raises
     ConflictError if there is one with other settings.
     """
-    began = time.monotonic()
     paths = [os.fspath(path) for path in wanted.config]
     default = home.workdir.root / "kwok.yaml"
     found = load_documents(paths, default=default, progress=home.progress)
@@ -58,6 +53,5 @@ async def create(home: Home, wanted: CreationRequest) -> bool:
     )
     created = await create_cluster(home, request)
     for each in first_sets(resolved.options):
-        left = wanted.wait and max(wanted.wait - (time.monotonic() - began), _LEAST_WAIT)
-        await scale(home, wanted.name, replace(each, wait=left), documents=documents)
+        await scale(home, wanted.name, replace(each, wait=wanted.wait), documents=documents)
     return not created.existed

@@ -24,7 +24,8 @@ class ForkWords(TypedDict, total=False):
     ignore_memory: bool
     """Whether to create it where this machine seems to have too little memory."""
     wait: float | None
-    """Seconds that components have to become ready; None does not wait."""
+    """Seconds that components have to become ready; None does not wait. Unless it is given, the wait ends
+    when nothing more has become ready for minutes."""
 
 
 class WhichWords(TypedDict, total=False):

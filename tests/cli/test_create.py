@@ -134,7 +134,7 @@ def test_a_new_cluster_gets_its_nodes_and_then_its_pods(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
     runner.answers["create_cluster"] = created()
-    runner.answers["scale_within"] = ScaleResult(kind="Node", name="node", created=1000)
+    runner.answers["scale"] = ScaleResult(kind="Node", name="node", created=1000)
 
     assert words("create cluster --nodes 1000 --pods 2000 --wait 1h") == 0
 
@@ -144,7 +144,7 @@ def test_a_new_cluster_gets_its_nodes_and_then_its_pods(
         ("node", 1000, False),
         ("pod", 2000, False),
     ]
-    assert all(3000 < r.wait <= 3600 for r in requests)
+    assert all((r.wait, r.timeout) == (3600, None) for r in requests)
     assert "is ready with 1,000 nodes and 1,000 nodes; " in capfd.readouterr().err
 
 
@@ -163,7 +163,7 @@ def test_the_number_of_nodes_is_not_a_setting_of_the_cluster(
 ) -> None:
     monkeypatch.setenv("KWOK_NODES", "10")
     runner.answers["create_cluster"] = created(existed=True)
-    runner.answers["scale_within"] = ScaleResult(kind="Node", name="node", existing=100)
+    runner.answers["scale"] = ScaleResult(kind="Node", name="node", existing=100)
 
     assert words("create cluster") == 0
 
@@ -182,15 +182,15 @@ def test_a_cluster_whose_nodes_fail_stays_and_a_hint_shows_the_next_step(
     code: int,
 ) -> None:
     runner.answers["create_cluster"] = created()
-    runner.answers["scale_within"] = error
+    runner.answers["scale"] = error
 
-    assert words("--name mine create cluster --nodes 5 --pods 5") == code
+    assert words("--name mine create cluster --nodes 5 --pods 5 --wait") == code
 
     assert (
-        "the cluster 'mine' is running and is kept; continue with: kwokctl --name mine scale node --replicas 5"
-        in capfd.readouterr().err
+        "the cluster 'mine' is running and is kept; continue with: "
+        "kwokctl --name mine scale node --replicas 5 --wait" in capfd.readouterr().err
     )
-    assert [verb for verb, _, _ in runner.calls] == ["create_cluster", "scale_within"]
+    assert [verb for verb, _, _ in runner.calls] == ["create_cluster", "scale"]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         ),
         (
             "scale node --replicas 1000 --wait",
-            {"scale_within": SCALED},
+            {"scale": SCALED},
             [
                 "'node' has 1,000 nodes, all Ready (990 created). See them with:",
                 "kwokctl kubectl get nodes -l kwok.x-k8s.io/kwokctl-scale=node",
@@ -131,7 +131,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         ),
         (
             "scale pod --replicas 1 -n web",
-            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=10)},
+            {"scale": ScaleResult(kind="Pod", name="pod", deleted=9, existing=10)},
             [
                 "'pod' has 1 pod (9 deleted). See them with:",
                 "kwokctl kubectl -n web get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
@@ -139,12 +139,12 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         ),
         (
             "scale pod --replicas 0",
-            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9)},
+            {"scale": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9)},
             ["'pod' has 0 pods (9 deleted)"],
         ),
         (
             "scale pod --replicas 0",
-            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9, held=1)},
+            {"scale": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9, held=1)},
             [
                 (
                     "'pod' has 0 pods (9 deleted); 1 more exists until its finalizers are removed. "
@@ -155,7 +155,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         ),
         (
             "scale pod --replicas 5",
-            {"scale_within": ScaleResult(kind="Pod", name="pod", existing=5)},
+            {"scale": ScaleResult(kind="Pod", name="pod", existing=5)},
             [
                 "'pod' has 5 pods (nothing to do). See them with:",
                 "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
@@ -163,7 +163,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         ),
         (
             "scale pod --replicas 0",
-            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=5, existing=5)},
+            {"scale": ScaleResult(kind="Pod", name="pod", deleted=5, existing=5)},
             ["'pod' has 0 pods (5 deleted)"],
         ),
         (

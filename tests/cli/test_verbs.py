@@ -10,6 +10,7 @@ import pytest
 
 from kwokctl.clusters.inspection.export import Exported
 from kwokctl.clusters.programs.carrying import Carried
+from kwokctl.waits import USUAL, Standstill
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]
@@ -18,7 +19,8 @@ Words = Callable[[str], int]
 def test_start_passes_its_limits_on(words: Words, runner: RecordingRunner) -> None:
     assert words("start cluster --name mine --wait --timeout 1m") == 0
     [(verb, args, limits)] = runner.calls
-    assert (verb, args[1], limits) == ("start_cluster", "mine", {"wait": 300.0, "timeout": 60.0})
+    assert (verb, args[1], limits) == ("start_cluster", "mine", {"wait": USUAL, "timeout": 60.0})
+    assert isinstance(limits["wait"], Standstill)
 
 
 def test_logs_are_selected_by_component(words: Words, runner: RecordingRunner) -> None:

@@ -14,7 +14,7 @@ from kwokctl.runtime import Runtime
 P = ParamSpec("P")
 T = TypeVar("T")
 REACHED = "the verb would act now"
-_CHECKING = frozenset({"carry", "create_cluster", "load_images", "scale_within", "stock_images"})
+_CHECKING = frozenset({"carry", "create_cluster", "load_images", "scale", "stock_images"})
 """Verbs that check more than the command line does, before they act."""
 
 

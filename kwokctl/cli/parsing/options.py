@@ -8,13 +8,13 @@ from typing import Annotated, Any, get_origin
 
 import typer
 
-from kwokctl.cli.parsing.values import duration, one_of
-from kwokctl.cli.parsing.words import DEFAULT_WAIT
+from kwokctl.cli.parsing.values import duration, one_of, waiting
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.options import spellings
 from kwokctl.config.original.not_served import NOT_SERVED, NotServed
 from kwokctl.host.paths import WorkDir, default_workdir
+from kwokctl.waits import USUAL
 
 Kubeconfig = Annotated[
     str | None,
@@ -30,9 +30,10 @@ Wait = Annotated[
     typer.Option(
         "--wait",
         metavar="DURATION",
-        help=f"Wait at most this long until everything is ready, such as 90s or 15m; {DEFAULT_WAIT} when "
-        "no value follows [default: 0s, do not wait]",
-        parser=duration("--wait"),
+        help="Wait until everything is ready; with a value at most so long for the components, and "
+        "for each set of objects, once they have been started or made, such as 90s or 15m; without one "
+        f"until nothing more has become ready for {USUAL / 60:g} minutes [default: 0s, do not wait]",
+        parser=waiting("--wait"),
     ),
 ]
 Timeout = Annotated[
@@ -40,7 +41,8 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="DURATION",
-        help="Give up after this long; --wait counts separately [default: 0s, never]",
+        help="Give up when getting the programs and starting the components, or making a set of "
+        "objects, takes longer; --wait counts separately [default: 0s, never]",
         parser=duration("--timeout"),
     ),
 ]

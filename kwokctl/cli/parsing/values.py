@@ -7,6 +7,10 @@ from kwokctl.config.checks import INT32, Check, InvalidText, is_file, is_folder
 from kwokctl.config.values import readers
 from kwokctl.errors import UsageError
 from kwokctl.kube.names import LABEL_RULE, is_label
+from kwokctl.waits import USUAL
+
+AS_IT_MOVES = "as-it-moves"
+"""What an option to wait has for a value where none follows."""
 
 _UNITS = {
     "h": 3600.0,
@@ -44,6 +48,12 @@ def duration(flag: str) -> Callable[[str], float]:
         return seconds
 
     return read
+
+
+def waiting(flag: str) -> Callable[[str], float]:
+    """Make the reader of how long to wait: a duration, or as long as something moves."""
+    read = duration(flag)
+    return lambda text: USUAL if text == AS_IT_MOVES else read(text)
 
 
 def whole_number(flag: str, *, least: int = INT32[0], most: int = INT32[1]) -> Callable[[str], int]:

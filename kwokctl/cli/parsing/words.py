@@ -11,13 +11,11 @@ from typer.core import TyperOption
 
 from kwokctl.cli.parsing import hints
 from kwokctl.cli.parsing.parameters import arguments_of, by_spelling
-from kwokctl.cli.parsing.values import read_switch
+from kwokctl.cli.parsing.values import AS_IT_MOVES, read_switch
 from kwokctl.errors import UsageError
 
 Elsewhere = Callable[[str, Sequence[str]], str | None]
-DEFAULT_WAIT = "5m"
-"""How long `--wait` without a value waits."""
-MAY_STAND_ALONE = {"--wait": DEFAULT_WAIT}
+MAY_STAND_ALONE = {"--wait": AS_IT_MOVES}
 """Options that may be given without their value, and the one that they then have."""
 
 

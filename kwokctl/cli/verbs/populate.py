@@ -1,26 +1,24 @@
 """Gives a cluster that has just been created its first nodes and pods."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kwokctl.cli.invocation import Invocation
-from kwokctl.cli.verbs.scale import objects_of, scale_within
+from kwokctl.cli.verbs.scale import objects_of
 from kwokctl.errors import KwokctlError
 from kwokctl.replacing import replace
+from kwokctl.waits import Standstill
 
 if TYPE_CHECKING:
     from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
     from kwokctl.config.documents import Document
 
-_LEAST_WAIT = 1.0
-"""Seconds that objects are waited for however long the cluster has taken."""
-
 
 def words_of(request: "ScaleRequest", wait: float | None) -> tuple[str, ...]:
     """Return the words of the command that makes the same objects."""
-    waiting = ("--wait", f"{wait:.0f}s") if wait else ()
+    as_it_moves = isinstance(wait, Standstill)
+    waiting = ("--wait", *(() if as_it_moves else (f"{wait:.0f}s",))) if wait else ()
     return ("scale", request.kind, "--replicas", str(request.replicas), *waiting)
 
 
@@ -34,22 +32,21 @@ def populate(
 ) -> "list[ScaleResult]":
     """Make objects until there are as many as requested; none is deleted.
 
-    `wait` counts from the beginning of the command. What fails leaves the cluster and what was made.
+    Each set is waited for once it has been made, however long that, and the cluster, has taken. What
+    fails leaves the cluster and what was made.
     """
+    from kwokctl.clusters.scale import scale
+
     done: list[ScaleResult] = []
     for request in requests:
-        left = max(wait - (time.monotonic() - call.began), _LEAST_WAIT) if wait else None
         command = f"{call.itself} scale {request.kind} --replicas {request.replicas}"
-        with _going_on(call, command):
+        with _going_on(call, " ".join((call.itself, *words_of(request, wait)))):
             result = call.run(
-                scale_within,
+                scale,
                 call.home,
                 call.cluster,
-                replace(request, wait=left),
+                replace(request, wait=wait, timeout=timeout),
                 documents=documents,
-                kubeconfig=None,
-                data_path=None,
-                limit=timeout,
             )
         if result.count > request.replicas:
             call.console.warn(

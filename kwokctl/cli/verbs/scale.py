@@ -1,7 +1,5 @@
 """`scale`: so many nodes, pods or other objects."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,13 +12,9 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output, Timeout, Wait
 from kwokctl.cli.parsing.shapes import count_option, file_option, namespace_option
 from kwokctl.cli.parsing.values import one_of
-from kwokctl.errors import TimedOutError
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
-    from kwokctl.clusters.state.home import Home
-    from kwokctl.config.documents import Document
-    from kwokctl.model import ClusterName
+    from kwokctl.clusters.scaling.request import ScaleResult
 
 
 _EXAMPLES = (
@@ -123,6 +117,7 @@ def scale(
 
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """
+    from kwokctl.clusters.scale import scale as scale_cluster
     from kwokctl.clusters.scaling.request import ScaleRequest
     from kwokctl.host.paths import expanded
 
@@ -137,6 +132,7 @@ def scale(
         force=force,
         grace_seconds=grace_period or 0,
         wait=wait or None,
+        timeout=timeout or None,
     )
     documents, elsewhere = call.documents(), expanded(kubeconfig) if kubeconfig else None
     if call.is_dry_run:
@@ -149,14 +145,13 @@ def scale(
         dry_run.show(call, steps, output)
         return
     result = call.run(
-        scale_within,
+        scale_cluster,
         call.home,
         call.cluster,
         request,
         documents=documents,
         kubeconfig=elsewhere,
         data_path=data_path,
-        limit=timeout or None,
     )
     tool = f"kubectl --kubeconfig {kubeconfig}" if kubeconfig else f"{call.itself} kubectl"
     within = f" -n {namespace}" if namespace else ""
@@ -210,35 +205,3 @@ def _plural(kind: str) -> str:
     if word.endswith("s"):
         return f"{word}es"
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-
-
-async def scale_within(
-    home: "Home",
-    name: "ClusterName",
-    request: "ScaleRequest",
-    *,
-    documents: "Sequence[Document]",
-    kubeconfig: Path | None,
-    data_path: str | None,
-    limit: float | None,
-) -> "ScaleResult":
-    """Scale in a cluster, or in that of `kubeconfig`, in at most `limit` seconds."""
-    import asyncio
-
-    from kwokctl.clusters.scale import scale as scale_cluster
-
-    try:
-        async with asyncio.timeout(limit):
-            return await scale_cluster(
-                home,
-                name,
-                request,
-                documents=documents,
-                kubeconfig=kubeconfig,
-                data_path=data_path,
-            )
-    except TimeoutError as e:
-        raise TimedOutError(
-            f"scaling '{request.set_name}' took longer than {limit:g} s",
-            hint="nothing is undone; repeat the command to continue",
-        ) from e

@@ -29,6 +29,7 @@ from kwokctl.script.steps import (
     Until,
     later,
 )
+from kwokctl.waits import Standstill
 
 
 class ScriptedLaunch(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,13 +81,18 @@ def _waves(launch: ScriptedLaunch) -> Iterator[Action]:
             yield from _ready(launch, wave)
     if launch.wait is not None:
         yield Comment("Wait until all is ready.")
-        yield Deadline(launch.wait)
-        yield from _ready(launch, waves[-1])
+        if not isinstance(launch.wait, Standstill):
+            yield Deadline(launch.wait)
+        yield from _ready(launch, waves[-1], launch.wait)
 
 
-def _ready(launch: ScriptedLaunch, components: Iterable[Component]) -> Iterator[Action]:
+def _ready(
+    launch: ScriptedLaunch, components: Iterable[Component], wait: float | None = None
+) -> Iterator[Action]:
     for component in components:
         for probe in component.ready:
+            if isinstance(wait, Standstill):
+                yield Deadline(wait)
             yield Until(probe, launch.work.running(component.name))
 
 

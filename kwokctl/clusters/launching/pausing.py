@@ -11,11 +11,10 @@ from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ComponentName
 from kwokctl.runtime import HoldsComponents, Runtime
+from kwokctl.waits import USUAL
 
 _ROOM = 1 << 20
 """Bytes that the files have to have room for by which processes are found, and the first lines of logs."""
-_READY_WITHIN = 60.0
-"""Seconds that a component has to work again."""
 
 
 class Pause:
@@ -84,8 +83,8 @@ async def pausing(
         await pause.end()
     plan = saved.plan(runtime, paths)
     components = [component for name, component in plan.components.items() if name in wanted]
-    async with explaining_timeouts(runtime, saved.name, components, _READY_WITHIN):
-        await wait_ready(runtime, saved.name, components)
+    async with explaining_timeouts(runtime, saved.name, components, USUAL) as moved:
+        await wait_ready(runtime, saved.name, components, moved)
 
 
 @asynccontextmanager

@@ -11,12 +11,15 @@ from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.kube.transport.probe import probe
 from kwokctl.model import ClusterName, Component, ComponentName, State
 from kwokctl.runtime import Runtime, TellsMore
+from kwokctl.waits import Moved, bounded, ignored, in_words
 
 _POLL, _POLL_SHARE = 0.02, 0.03
 """Seconds between two probes at least, and as a share of the time that was waited: each costs a
 TLS handshake, of which a machine that is slow has no time to spare."""
 _LOOK = 0.2
 """Seconds between two checks of which components run; with an engine these are slow."""
+_LEAST = 0.001
+"""Seconds: 0 would be no bound."""
 _TAIL_LINES = 20
 _MEBI = 1024 * 1024
 _LONGEST_STACKS = 200
@@ -27,11 +30,14 @@ _STACK = re.compile(r"goroutine \d+ \[")
 
 
 async def wait_ready(
-    runtime: Runtime, cluster: ClusterName, components: Collection[Component]
+    runtime: Runtime,
+    cluster: ClusterName,
+    components: Collection[Component],
+    moved: Moved = ignored,
 ) -> None:
     """Return when every probe of every component has held; one without a probe has to run.
 
-    Raises ComponentError, with the end of its log, as soon as one of them has died.
+    `moved` is called when one more holds. Raises ComponentError, with the end of its log, as soon as one of them has died.
     """
     waiting = [(component, each) for component in components for each in component.ready]
     began, looked = time.monotonic(), -math.inf
@@ -43,6 +49,8 @@ async def wait_ready(
             return
         held = await asyncio.gather(*(probe(each) for _, each in waiting))
         waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
+        if any(held):
+            moved()
         if waiting:
             await asyncio.sleep(max(_POLL, _POLL_SHARE * (time.monotonic() - began)))
 
@@ -82,21 +90,28 @@ def disk_is_full(log: str) -> bool:
 
 @asynccontextmanager
 async def explaining_timeouts(
-    runtime: Runtime, cluster: ClusterName, components: Collection[Component], seconds: float | None
-) -> AsyncIterator[None]:
-    """Bound a block that waits for components; 0 and None mean no bound.
+    runtime: Runtime,
+    cluster: ClusterName,
+    components: Collection[Component],
+    seconds: float | None,
+    *,
+    spent: float = 0.0,
+) -> AsyncIterator[Moved]:
+    """Bound a block that waits for components, and calls what it is given when one more is ready.
 
-    After that time TimedOutError names the components that are not ready, with the end of a log.
+    0 and None mean no bound; so many of the seconds are `spent`. After that time TimedOutError names the components that are not ready, with
+    the end of a log.
     """
     try:
-        async with asyncio.timeout(seconds or None):
-            yield
+        left = max(seconds - spent, _LEAST) if seconds and spent else seconds
+        async with bounded(left) as moved:
+            yield moved
     except TimeoutError as e:
         late = await unready(components)
         names = ", ".join(map(_with_limit, late))
         raise TimedOutError(
             f"{names or 'the cluster'} {'are' if len(late) > 1 else 'is'} not ready "
-            f"after {seconds:g} s",
+            f"{in_words(seconds or 0.0)}",
             hint="allow more time, or repeat it with --keep-on-failure and look into "
             f"'kwokctl --name {cluster} logs COMPONENT'",
             detail=await log_tail(runtime, cluster, late[0].name) if late else None,

@@ -40,7 +40,10 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
     grace_seconds: int = 0
     """How long objects that are deleted may take to end."""
     wait: float | None = None
-    """Seconds to wait until every object is ready: 0 for as long as it takes, None not to wait."""
+    """Seconds to wait until every object is ready, once all are made or deleted: 0 for as long as it
+    takes, None not to wait."""
+    timeout: float | None = None
+    """Seconds in which the objects have to be made and deleted; None for no limit."""
 
     def __post_init__(self) -> None:
         """Raise UsageError for a request that no cluster could fulfil."""

@@ -21,7 +21,7 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.wait import Goal, ReadinessWatch, Stragglers, wait_for
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.port import WORTH, FakeKubelet
-from kwokctl.errors import KwokctlError
+from kwokctl.errors import KwokctlError, TimedOutError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import beside
 
@@ -74,12 +74,13 @@ class _Scaling:
         self._deletion = SetDeletion(
             context, resource, self._namespace, grace_seconds=request.grace_seconds
         )
+        self._limit = asyncio.timeout(request.timeout)
 
     async def run(self) -> ScaleResult:
         """Change the set while no other command changes it, then wait until it is ready."""
         request = self._request
         doing = f"scaling '{request.set_name}' to {request.replicas:,}"
-        async with AsyncExitStack() as changing:
+        async with self._bounded(), AsyncExitStack() as changing:
             await changing.enter_async_context(self._context.turn(self._identity, doing))
             changes = await self._changes()
             await self._demand_room(changes.missing)
@@ -163,7 +164,24 @@ class _Scaling:
 
     async def _wait(self, goal: Goal, number: int) -> None:
         request, seconds = self._request, self._request.wait or 0.0
+        self._limit.reschedule(None)
         await wait_for(goal, seconds, number, self._resource, request.set_name, self._context)
+
+    @asynccontextmanager
+    async def _bounded(self) -> AsyncIterator[None]:
+        """Bound the changes of the set, but not the wait for its readiness, which has its own time."""
+        try:
+            async with self._limit:
+                yield
+        except TimeoutError as e:
+            if not self._limit.expired():
+                raise
+            request = self._request
+            raise TimedOutError(
+                f"scaling '{request.set_name}' to {amount(request.replicas, self._resource)} was not "
+                f"done after {request.timeout:g} s",
+                hint="nothing is undone; repeat the command to continue",
+            ) from e
 
     @asynccontextmanager
     async def _reporting(self, changes: Changes) -> AsyncIterator[None]:

@@ -1,6 +1,7 @@
 """Waits until a set is as requested, and names the objects that are late after a timeout."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from os.path import commonprefix
 from typing import Protocol
@@ -13,6 +14,7 @@ from kwokctl.errors import ApiError, TimedOutError
 from kwokctl.kube.resource import NODES, Resource
 from kwokctl.progress import Step
 from kwokctl.tasks import beside
+from kwokctl.waits import Moved, bounded, ignored, in_words
 
 _NAMED = 10
 """Laggards that are named one by one."""
@@ -23,8 +25,11 @@ _LOOK_EVERY = 5.0
 class Goal(Protocol):
     """What is waited for."""
 
-    async def complete(self, report: Callable[[int], None]) -> None:
-        """Return when it is reached; `report` is called with how many more objects are ready."""
+    async def complete(self, report: Callable[[int], None], moved: Moved = ignored) -> None:
+        """Return when it is reached; `report` is called with how many more objects are ready.
+
+        `moved` is called when fewer objects than ever are not as they are wanted.
+        """
         ...
 
     def laggards(self) -> list[Verdict]:
@@ -42,6 +47,8 @@ async def wait_for(
 ) -> None:
     """Wait, `seconds` at most if not 0, until the `number` objects of a set are ready.
 
+    Seconds of standstill begin again whenever fewer objects are late than ever before.
+
     Raises TimedOutError, which names the objects that are late.
     """
     title, state = f"Waiting until no {resource.plural} are left", "gone"
@@ -51,15 +58,15 @@ async def wait_for(
     try:
         with context.progress.step(title, total=number, unit=resource.plural) as step:
             async with (
-                asyncio.timeout(seconds or None),
+                bounded(seconds) as moved,
                 beside(_report_laggards(goal, context.reader, step)),
             ):
-                await goal.complete(step.advance)
+                await goal.complete(step.advance, moved)
     except TimeoutError as e:
         late = goal.laggards()
         raise TimedOutError(
             f"{_late(len(late), number, resource)} of the set '{set_name}' "
-            f"{'is' if len(late) == 1 else 'are'} not {state} after {round(seconds, 1):g} s",
+            f"{'is' if len(late) == 1 else 'are'} not {state} {in_words(seconds)}",
             detail=await _named(late, context.reader),
             hint="nothing is undone; repeat the command to wait again",
         ) from e
@@ -117,6 +124,8 @@ class ReadinessWatch:
         self._on_ready = on_ready
         self._late: dict[str, Verdict | None] = {}
         """What each object that exists lacks; None if it is ready."""
+        self._surplus = 0
+        """How many objects exist that are not wanted."""
         self._is_listed = False
         self._news = asyncio.Event()
 
@@ -128,19 +137,29 @@ class ReadinessWatch:
             self._is_listed = self._is_listed or not batch
             self._news.set()
 
-    async def complete(self, report: Callable[[int], None]) -> None:
+    async def complete(self, report: Callable[[int], None], moved: Moved = ignored) -> None:
         """Return when exactly the wanted objects exist, once all have been listed, and are ready.
 
         `report` is called with how many more of them are ready than when it was called last.
         """
-        reported = 0
+        reported, least = 0, math.inf
         while True:
             self._news.clear()
             report(self.ready - reported)
             reported = self.ready
+            if self._left < least:
+                moved()
+                least = self._left
             if self._is_listed and self.ready == len(self.wanted) == len(self._late):
                 return
             await self._news.wait()
+
+    @property
+    def _left(self) -> float:
+        """How many objects are not as wanted, as far as is known."""
+        if not self._is_listed:
+            return math.inf
+        return len(self.wanted) - self.ready + self._surplus
 
     def laggards(self) -> list[Verdict]:
         """Return the objects that are not as wanted, by their names, and what is wrong with each."""
@@ -157,6 +176,8 @@ class ReadinessWatch:
         name = verdict.name
         was_ready = self._late.get(name, verdict) is None
         is_ready = change.exists and verdict.lacks is None
+        if name not in self.wanted:
+            self._surplus += change.exists - (name in self._late)
         if change.exists:
             self._late[name] = None if is_ready else verdict
         else:
@@ -194,15 +215,18 @@ class Stragglers:
         self._names_like = names_like
         self._late: Sequence[Verdict] = ()
 
-    async def complete(self, report: Callable[[int], None]) -> None:
+    async def complete(self, report: Callable[[int], None], moved: Moved = ignored) -> None:
         """Return when all run; `report` is called with how many more do than when last called."""
-        reported, pause = 0, _FIRST
+        reported, most, pause = 0, 0, _FIRST
         while True:
             late = self._reader.late_pods(self._namespace, self._selector)
             self._late = [verdict async for verdict in late] or await self._vanished()
             running = len(self._wanted) - len(self._late)
             report(running - reported)
             reported = running
+            if running > most:
+                moved()
+                most = running
             if not self._late:
                 return
             await asyncio.sleep(pause)

@@ -9,9 +9,7 @@ from kwokctl.clusters.overview.figures import Problem
 from kwokctl.clusters.overview.problems import of_components
 from kwokctl.clusters.start import start_cluster
 from kwokctl.clusters.status import ComponentStatus, RunStatus
-
-_PATIENCE = 120.0
-"""Seconds until a component that was started is ready."""
+from kwokctl.waits import USUAL
 
 
 async def look(patient: Patient) -> Report:
@@ -33,7 +31,7 @@ def _finding(patient: Patient, component: ComponentStatus, problem: Problem) -> 
         folder = patient.paths.root
         what = f"{problem.what}: the disk of '{folder}' is full"
         return DoctorFinding(what=what, remedy=f"free space there, then {problem.remedy}")
-    start = partial(start_cluster, patient.home, patient.name, wait=_PATIENCE)
+    start = partial(start_cluster, patient.home, patient.name, wait=USUAL)
     return found(
         problem, Repair(what=f"Starting the stopped components of '{patient.name}'", do=start)
     )

@@ -56,8 +56,8 @@ def rewritten(text: str) -> list[str]:
         ("--output --tls=false node", "--output --tls=false node"),
         ("node --wait=15m", "node --wait 15m"),
         ("node --wait 15m", "node --wait 15m"),
-        ("node --wait", "node --wait 5m"),
-        ("node --wait --force", "node --wait 5m --force"),
+        ("node --wait", "node --wait as-it-moves"),
+        ("node --wait --force", "node --wait as-it-moves --force"),
         ("node -- --tls=false", "node -- --tls=false"),
     ],
 )

@@ -1,5 +1,7 @@
 """What is said of components that do not come up."""
 
+import asyncio
+
 import pytest
 
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
@@ -14,6 +16,7 @@ from kwokctl.model import (
     State,
 )
 from kwokctl.replacing import replace
+from kwokctl.waits import Standstill
 from tests.support.fake_runtime import FakeRuntime
 
 CLUSTER = ClusterName("main")
@@ -60,3 +63,31 @@ async def test_a_full_disk_is_given_as_the_reason_of_an_exit() -> None:
 
     assert failed.value.hint
     assert failed.value.hint.startswith("its disk is full: free space there;")
+
+
+async def test_a_component_that_becomes_ready_moves() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")
+        writer.close()
+
+    moves: list[None] = []
+    runtime = FakeRuntime(found={ETCD: State.RUNNING})
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        probe = HttpProbe(url=f"http://127.0.0.1:{port}/health")
+
+        await wait_ready(
+            runtime, CLUSTER, [replace(LIMITED, ready=(probe,))], lambda: moves.append(None)
+        )
+
+    assert len(moves) == 1
+
+
+async def test_components_that_stand_still_are_named() -> None:
+    runtime = FakeRuntime(found={ETCD: State.RUNNING})
+    limit = Standstill(0.05)
+
+    with pytest.raises(TimedOutError, match=r"is not ready after 0.05 s in which nothing moved"):
+        async with explaining_timeouts(runtime, CLUSTER, [LIMITED], limit) as moved:
+            await wait_ready(runtime, CLUSTER, [LIMITED], moved)

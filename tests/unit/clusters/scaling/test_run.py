@@ -1,5 +1,6 @@
 import asyncio
 import re
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.config.data_path import Choice
 from kwokctl.errors import ApiError, TimedOutError, UsageError
+from kwokctl.tasks import beside
+from kwokctl.waits import Standstill
 from tests.support import virtual_time
 from tests.support.listener import Listener
 from tests.support.memory_cluster import MemoryCluster, refused
@@ -20,6 +23,7 @@ def scale(
     listener: Listener | None = None,
     *,
     interrupt_after: int | None = None,
+    meanwhile: Coroutine[object, None, None] | None = None,
     **request: Any,
 ) -> ScaleResult:
     """Scale; `interrupt_after` so many objects have been made or deleted, it is cancelled."""
@@ -37,7 +41,8 @@ def scale(
         assert task is not None
         if interrupt_after is not None:
             listener.on_advance = lambda done: task.cancel() if done == interrupt_after else None
-        return await scale_set(ScaleRequest(**request), load_templates([]), context)
+        async with beside(*filter(None, [meanwhile])):
+            return await scale_set(ScaleRequest(**request), load_templates([]), context)
 
     return virtual_time.run(run())
 
@@ -265,3 +270,76 @@ def test_nodes_that_do_not_become_ready_delay_the_others_only_briefly() -> None:
     cluster = MemoryCluster(on_create=taint)
 
     assert scale(cluster, kind="node", replicas=500).created == 500
+
+
+def test_a_standstill_counts_from_the_last_object_that_became_ready() -> None:
+    cluster = MemoryCluster()
+    late = [f"pod-{number:06d}" for number in range(4)]
+
+    async def kubelet() -> None:
+        while late:
+            await asyncio.sleep(250)
+            body = cluster.objects["Pod", "default", late.pop()]
+            running(body)
+            cluster.change(body)
+
+    scale(cluster, kind="pod", replicas=4, wait=Standstill(300), meanwhile=kubelet())
+
+    assert not late
+
+
+def test_objects_that_come_and_go_do_not_move() -> None:
+    cluster = MemoryCluster()
+
+    async def kubelet() -> None:
+        while True:
+            for phase in ("Running", "Pending"):
+                await asyncio.sleep(100)
+                body = cluster.objects["Pod", "default", "pod-000000"]
+                body["status"] = {"phase": phase}
+                cluster.change(body)
+
+    with pytest.raises(TimedOutError, match=r"after 300 s in which nothing moved") as caught:
+        scale(cluster, kind="pod", replicas=2, wait=Standstill(300), meanwhile=kubelet())
+
+    assert "pod-000001 is Pending" in (caught.value.detail or "")
+
+
+def test_a_set_that_gets_smaller_moves() -> None:
+    cluster = MemoryCluster()
+    scale(cluster, kind="pod", replicas=3)
+    for body in cluster.objects.values():
+        body["metadata"]["finalizers"] = ["a/b"]
+
+    async def finalizer() -> None:
+        for name in cluster.names("Pod"):
+            await asyncio.sleep(250)
+            cluster.remove("Pod", "default", name)
+
+    scale(cluster, kind="pod", replicas=0, wait=Standstill(300), meanwhile=finalizer())
+
+    assert cluster.names("Pod") == []
+
+
+def test_the_time_for_making_a_set_does_not_count_the_wait() -> None:
+    cluster = MemoryCluster()
+
+    async def kubelet() -> None:
+        await asyncio.sleep(250)
+        body = cluster.objects["Pod", "default", "pod-000000"]
+        running(body)
+        cluster.change(body)
+
+    assert scale(cluster, kind="pod", wait=300, timeout=60, meanwhile=kubelet()).created == 1
+
+
+def test_a_set_that_is_not_made_in_time_is_named() -> None:
+    class Slow(MemoryCluster):
+        async def create(self, *args: Any, **more: Any) -> bytes:
+            await asyncio.sleep(61)
+            return await super().create(*args, **more)
+
+    cluster = Slow()
+
+    with pytest.raises(TimedOutError, match="scaling 'pod' to 2 pods was not done after 60 s"):
+        scale(cluster, kind="pod", replicas=2, timeout=60)

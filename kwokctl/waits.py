@@ -1,0 +1,48 @@
+"""How long something is waited for: in all, or for as long as more of it comes.
+
+A wait in all has to know how fast the machine is, so it is for those who say how long. What nobody
+has said ends when nothing has moved for long, as a Deployment's `progressDeadlineSeconds` does.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+Moved = Callable[[], None]
+"""Is called whenever there is more of what is waited for than there has ever been."""
+
+
+class Standstill(float):
+    """Seconds in which nothing moves: they begin again with each progress."""
+
+
+USUAL = Standstill(300.0)
+"""How long nothing may move where no other limit was given: a component becomes ready in seconds, and
+this is the same on a machine that is fifty times slower."""
+
+
+def ignored() -> None:
+    """Take no notice of what has moved."""
+
+
+@asynccontextmanager
+async def bounded(seconds: float | None) -> AsyncIterator[Moved]:
+    """Bound a block that waits, which calls what it is given when something has moved.
+
+    0 and None mean no bound. Raises TimeoutError.
+    """
+    import asyncio  # not for a command that only reads its words
+
+    async with asyncio.timeout(seconds or None) as limit:
+
+        def moved() -> None:
+            if isinstance(seconds, Standstill) and not limit.expired():
+                limit.reschedule(asyncio.get_running_loop().time() + seconds)
+
+        yield moved
+
+
+def in_words(seconds: float) -> str:
+    """Say after how long a wait was given up: `after 90 s`."""
+    if isinstance(seconds, Standstill):
+        return f"after {float(seconds):g} s in which nothing moved"
+    return f"after {round(seconds, 1):g} s"

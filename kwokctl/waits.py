@@ -41,7 +41,7 @@ async def bounded(seconds: float | None) -> AsyncIterator[Moved]:
         yield moved
 
 
-def in_words(seconds: float) -> str:
+def after(seconds: float) -> str:
     """Say after how long a wait was given up: `after 90 s`."""
     if isinstance(seconds, Standstill):
         return f"after {float(seconds):g} s in which nothing moved"

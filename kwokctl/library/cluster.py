@@ -24,6 +24,7 @@ from kwokctl.clusters.stop import stop_cluster
 from kwokctl.clusters.time_travel.changes import ChangedObject
 from kwokctl.clusters.time_travel.mark import drop_marks, list_marks, mark_cluster
 from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.rest import WITHIN as REST_WITHIN
 from kwokctl.clusters.time_travel.rest import wait_at_rest
 from kwokctl.clusters.time_travel.rewind import Rewound, foreseen, rewind_cluster
 from kwokctl.errors import KwokctlError
@@ -36,14 +37,14 @@ from kwokctl.library.loop import loop_thread
 from kwokctl.library.objects import ClusterObjects
 from kwokctl.library.options import Option
 from kwokctl.library.reporting import LoggedProgress
-from kwokctl.waits import USUAL
+from kwokctl.waits import USUAL, Standstill
 
 T = TypeVar("T")
 GivenPath = str | PathLike[str]
 """A file or folder; a leading `~` is the home folder."""
 Paused = Callable[[], AbstractContextManager[object]]
 """Makes what keeps a program away from a cluster while it is rewound."""
-_REST_WITHIN = 60.0
+_OBJECTS = Standstill(30.0)
 
 
 class Cluster:
@@ -168,13 +169,14 @@ class Cluster:
         what: str,
         condition: Condition = "exists",
         *,
-        timeout: float = 30.0,
+        timeout: float = _OBJECTS,
         **which: Unpack[WhichWords],
     ) -> list[dict[str, Json]]:
         """Wait until objects are as wanted, and return them; TimedOutError names those that are not.
 
         `what` is `KIND/NAME`, or `KIND` for all objects that `selector` selects: at least one, or
-        exactly `count`. `condition` is `exists`, `deleted`, the type of a condition as `Ready` or
+        exactly `count`. `timeout` are seconds in all; unless it is given, the wait ends when nothing has
+        moved for half a minute. `condition` is `exists`, `deleted`, the type of a condition as `Ready` or
         `Ready=False`, a jq expression that begins with a dot, or a function of an object.
         """
         wanted = ObjectWait(what=what, condition=condition, **which)
@@ -187,7 +189,7 @@ class Cluster:
         the mark will be changed after each rewind.
         """
         if rest:
-            waiting = wait_at_rest(self._home, self._name, seconds=rest, within=_REST_WITHIN + rest)
+            waiting = wait_at_rest(self._home, self._name, seconds=rest, within=REST_WITHIN + rest)
             self._run(waiting)
         return self._run(mark_cluster(self._home, self._name, name))
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kwokctl.waits import Standstill, bounded, in_words
+from kwokctl.waits import Standstill, after, bounded
 from tests.support import virtual_time
 
 
@@ -51,5 +51,5 @@ async def test_what_moves_once_it_is_too_late_is_not_an_error_of_its_own() -> No
 
 
 def test_both_are_told_from_each_other() -> None:
-    assert in_words(90.0) == "after 90 s"
-    assert in_words(Standstill(300)) == "after 300 s in which nothing moved"
+    assert after(90.0) == "after 90 s"
+    assert after(Standstill(300)) == "after 300 s in which nothing moved"

@@ -11,11 +11,14 @@ from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.kube.transport.probe import probe
 from kwokctl.model import ClusterName, Component, ComponentName, State
 from kwokctl.runtime import Runtime, TellsMore
-from kwokctl.waits import Moved, bounded, ignored, in_words
+from kwokctl.waits import Moved, after, bounded, ignored
 
 _POLL, _POLL_SHARE = 0.02, 0.03
 """Seconds between two probes at least, and as a share of the time that was waited: each costs a
 TLS handshake, of which a machine that is slow has no time to spare."""
+_ANSWERS_WITHIN = 15.0
+"""Seconds for an answer of a program that starts, on a machine whose time all of them want at once: a
+handshake that is given up has cost them as much as one that succeeds."""
 _LOOK = 0.2
 """Seconds between two checks of which components run; with an engine these are slow."""
 _LEAST = 0.001
@@ -47,7 +50,7 @@ async def wait_ready(
             looked = time.monotonic()
         if not waiting:
             return
-        held = await asyncio.gather(*(probe(each) for _, each in waiting))
+        held = await asyncio.gather(*(probe(each, within=_ANSWERS_WITHIN) for _, each in waiting))
         waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
         if any(held):
             moved()
@@ -111,7 +114,7 @@ async def explaining_timeouts(
         names = ", ".join(map(_with_limit, late))
         raise TimedOutError(
             f"{names or 'the cluster'} {'are' if len(late) > 1 else 'is'} not ready "
-            f"{in_words(seconds or 0.0)}",
+            f"{after(seconds or 0.0)}",
             hint="allow more time, or repeat it with --keep-on-failure and look into "
             f"'kwokctl --name {cluster} logs COMPONENT'",
             detail=await log_tail(runtime, cluster, late[0].name) if late else None,

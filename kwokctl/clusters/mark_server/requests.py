@@ -9,6 +9,7 @@ import msgspec
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.mark import drop_marks, list_marks, mark_cluster
 from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.rest import WITHIN as REST_WITHIN
 from kwokctl.clusters.time_travel.rest import wait_at_rest
 from kwokctl.clusters.time_travel.rewind import rewind_cluster
 from kwokctl.errors import UsageError
@@ -16,7 +17,6 @@ from kwokctl.json_value import Json
 from kwokctl.model import ClusterName
 
 T = TypeVar("T")
-_REST_WITHIN = 60.0
 
 
 class MarkWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +70,7 @@ class MarkRequests:
         words = _read(body, MarkWords)
         async with self._turn:
             if words.rest > 0:
-                within = _REST_WITHIN + words.rest
+                within = REST_WITHIN + words.rest
                 await wait_at_rest(self._home, self._cluster, seconds=words.rest, within=within)
             return _document(await mark_cluster(self._home, self._cluster, words.name))
 

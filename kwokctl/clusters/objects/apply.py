@@ -17,7 +17,7 @@ _AT_ONCE = 32
 _FIRST = (DEFINITION, "Namespace")
 _LAST = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 """They would be asked about the other objects."""
-_ACCOUNT_WITHIN, _POLL = 10.0, 0.05
+_ACCOUNT_WITHIN, _POLL = 60.0, 0.05
 """Seconds in which the controller-manager makes the ServiceAccount of a new namespace."""
 _FORBIDDEN = 403
 

@@ -1,6 +1,6 @@
 """Waits until objects are as they are wanted, by a watch: nothing is asked again and again."""
 
-import asyncio
+import math
 from collections.abc import Mapping
 from contextlib import aclosing
 
@@ -13,7 +13,10 @@ from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.waits import Moved, after, bounded
 
+_AT_ONCE = 0.001
+"""Seconds: 0 would be no bound."""
 _NAMED = 5
 """Objects that are named of those that are late."""
 _decode = msgspec.json.Decoder(dict[str, Json]).decode
@@ -59,18 +62,18 @@ async def wait_for(
     resource = await finder.find(wanted.kind)
     view = _View(resource, wanted)
     try:
-        async with asyncio.timeout(seconds):
-            await _follow(pool, view)
+        async with bounded(seconds if seconds > 0 else _AT_ONCE) as moved:
+            await _follow(pool, view, moved)
     except TimeoutError:
         # What was under way when the time was up says nothing to its reader.
         raise TimedOutError(
-            f"after {seconds:g} s {view.lack()}", hint="allow more time, or look at their Events"
+            f"{after(seconds)} {view.lack()}", hint="allow more time, or look at their Events"
         ) from None
     return view.objects
 
 
-async def _follow(pool: Pool, view: "_View") -> None:
-    wanted = view.wanted
+async def _follow(pool: Pool, view: "_View", moved: Moved) -> None:
+    wanted, least = view.wanted, math.inf
     batches = watch(
         pool,
         view.resource,
@@ -83,8 +86,12 @@ async def _follow(pool: Pool, view: "_View") -> None:
         async for events in batches:
             for event in events:
                 view.note(event)
-            if view.holds():
+            left = view.left()
+            if not left:
                 return
+            if left < least:
+                moved()
+                least = left
 
 
 class _View:
@@ -111,12 +118,15 @@ class _View:
             head = {"apiVersion": self.resource.api_version, "kind": self.resource.kind}
             self._found[_key(body)] = {**head, **body}
 
-    def holds(self) -> bool:
+    def left(self) -> float:
+        """Return how many objects are not as wanted, as far as is known."""
         if not self._is_whole:
-            return False
+            return math.inf
+        number = len(self._found)
         if self.wanted.condition == DELETED:
-            return not self._found
-        return not self._is_wrong_number() and not self._late()
+            return number
+        missing = abs(self.wanted.count - number) if self.wanted.count is not None else not number
+        return missing + len(self._late())
 
     def lack(self) -> str:
         """Say what is not as wanted."""

@@ -14,7 +14,7 @@ from kwokctl.errors import ApiError, TimedOutError
 from kwokctl.kube.resource import NODES, Resource
 from kwokctl.progress import Step
 from kwokctl.tasks import beside
-from kwokctl.waits import Moved, bounded, ignored, in_words
+from kwokctl.waits import Moved, after, bounded, ignored
 
 _NAMED = 10
 """Laggards that are named one by one."""
@@ -66,7 +66,7 @@ async def wait_for(
         late = goal.laggards()
         raise TimedOutError(
             f"{_late(len(late), number, resource)} of the set '{set_name}' "
-            f"{'is' if len(late) == 1 else 'are'} not {state} {in_words(seconds)}",
+            f"{'is' if len(late) == 1 else 'are'} not {state} {after(seconds)}",
             detail=await _named(late, context.reader),
             hint="nothing is undone; repeat the command to wait again",
         ) from e

@@ -10,6 +10,8 @@ from kwokctl.errors import TimedOutError
 from kwokctl.etcd.marks.present import current_revision
 from kwokctl.model import ClusterName
 
+WITHIN = 300.0
+"""Seconds beside those of rest: how long a new cluster takes depends on the machine."""
 _LOOKS = 4
 """Looks in the time in which nothing is to be written."""
 _NAMED = 5

@@ -15,8 +15,9 @@ from kwokctl.tasks import for_each
 AT_ONCE = 32
 """Requests under way at a time."""
 
-_ACCOUNT_PATIENCE = 10.0
-"""Seconds to wait for the service account of a namespace that has just been made."""
+_ACCOUNT_PATIENCE = 60.0
+"""Seconds to wait for the service account of a namespace that has just been made: the
+controller-manager makes it in milliseconds unless it is busy, as with many nodes."""
 _ACCOUNT_POLL = 0.1
 _GONE = frozenset({"NotFound", "Conflict"})
 """It has been deleted already, or it has and another has its name now."""

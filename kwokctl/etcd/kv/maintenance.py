@@ -21,7 +21,7 @@ NOSPACE = 1
 """The alarm of an etcd that has reached its quota: it refuses writes until that is taken back."""
 
 _WITHIN = 30.0
-_DEFRAGMENT_WITHIN = 600.0
+_DEFRAGMENT_WITHIN = 3600.0
 """Seconds. Everything that is in use is rewritten."""
 
 

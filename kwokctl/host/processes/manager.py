@@ -21,8 +21,8 @@ from kwokctl.host.processes.supervise import is_running, launched, read_pid_file
 from kwokctl.model import ComponentName, Plan, State
 from kwokctl.script.steps import Folder
 
-GRACE = 10.0
-"""Seconds that a component has to end by itself; each needs less than two."""
+GRACE = 30.0
+"""Seconds that a component has to end by itself; each needs less than two. A pod has as many."""
 
 
 class Crew:

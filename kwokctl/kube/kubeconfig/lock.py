@@ -14,7 +14,8 @@ from pathlib import Path
 
 from kwokctl.errors import BusyError
 
-_WAIT = 10.0
+_WAIT = 30.0
+"""Seconds: a lock is held for milliseconds, and one whose process is gone is taken away at once."""
 _POLL = 0.02
 
 

@@ -19,24 +19,24 @@ Credentials = tuple[Path | None, Path | None, Path | None]
 _contexts: dict[Credentials, ssl.SSLContext] = {}
 
 
-async def probe(probe: HttpProbe) -> bool:
+async def probe(probe: HttpProbe, *, within: float = _TIMEOUT) -> bool:
     """Return whether the probe holds: its URL answers 200 within a few seconds.
 
     Whatever goes wrong is a no; a server whose certificate is not signed by the probe's CA, too.
     """
     try:
-        async with asyncio.timeout(_TIMEOUT):
-            return await _answers(probe)
+        async with asyncio.timeout(within):
+            return await _answers(probe, within)
     except (KwokctlError, OSError, ValueError):
         _forget(probe)
         return False
 
 
-async def _answers(probe: HttpProbe) -> bool:
+async def _answers(probe: HttpProbe, within: float) -> bool:
     if _is_refused(ServerAddress.of(probe.url, probe.socket, None)):
         return False
     context = _context(probe) if probe.url.startswith("https:") else None
-    return (await _got(probe, context)).status == 200
+    return (await _got(probe, context, within=within)).status == 200
 
 
 async def fetched(page: HttpProbe, *, token: str = "") -> Response:
@@ -53,10 +53,12 @@ async def fetched(page: HttpProbe, *, token: str = "") -> Response:
         raise
 
 
-async def _got(page: HttpProbe, context: ssl.SSLContext | None, token: str = "") -> Response:
+async def _got(
+    page: HttpProbe, context: ssl.SSLContext | None, token: str = "", *, within: float = _TIMEOUT
+) -> Response:
     parts = urlsplit(page.url)
     address = ServerAddress.of(page.url, page.socket, None)
-    connection = await dial(HttpConnection, address, context, within=_TIMEOUT)
+    connection = await dial(HttpConnection, address, context, within=within)
     waiter: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", "Connection: close"]

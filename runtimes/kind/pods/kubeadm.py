@@ -50,8 +50,10 @@ _SECTIONS = {
 }
 _ADDED = ["preflight", "addon/kube-proxy", "addon/coredns"]
 """The phase that kind leaves out by itself, for a list given here replaces its own, and the addons."""
-_TIMEOUTS = {"kubernetesAPICall": "4m0s"}
-"""As long as kubeadm waits for the control plane; its own minute is too short for a busy machine."""
+_TIMEOUTS = dict.fromkeys(
+    ("controlPlaneComponentHealthCheck", "kubeletHealthCheck", "kubernetesAPICall"), "15m0s"
+)
+"""kubeadm's own are four minutes and one, too short for a machine that is busy or slow."""
 _CGROUP_SWITCH = 31
 """The minor release from which a kubelet refuses cgroup v1 unless configured otherwise."""
 _LISTS = 36

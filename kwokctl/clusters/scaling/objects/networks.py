@@ -26,7 +26,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.resource import CONFIG_MAPS, NODES
 
 NAME, _NAMESPACE = "kwokctl-node-positions", "kube-system"
-_PATIENCE = 10.0
+_PATIENCE = 60.0
 _LOOK_AGAIN = 0.1
 
 

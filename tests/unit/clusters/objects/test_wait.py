@@ -14,6 +14,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.waits import Standstill
 from tests.support.cluster_server import ClusterServer
 from tests.support.fake_api_server import serving
 from tests.support.fake_cluster import FakeCluster
@@ -93,3 +94,13 @@ async def test_a_wait_in_vain_says_what_is_missing(words: dict[str, Any], messag
 def test_one_object_has_no_number_and_no_selector() -> None:
     with pytest.raises(UsageError, match="'pod/a' is one object"):
         ObjectWait(what="pod/a", count=2)
+
+
+async def test_a_wait_that_stands_still_says_so() -> None:
+    cluster = FakeCluster()
+    cluster.put(PODS, _pod("a"))
+    async with _served(cluster) as pool:
+        with pytest.raises(
+            TimedOutError, match=r"after 0\.2 s in which nothing moved there are 1 pods"
+        ):
+            await _waited(pool, Standstill(0.2), what="pods", count=2)

@@ -35,7 +35,7 @@ def conclude(call: Invocation, outcome: Outcome, output: str) -> None:
         lead = f". {outcome.lead}:" if outcome.then else ""
         call.console.line(outcome.message + lead)
         for command in outcome.then:
-            call.console.line(f"  {command}")
+            call.console.line(f"  {command}", whole=True)
         if outcome.remark:
             call.console.line(outcome.remark)
         return

@@ -19,8 +19,11 @@ class Console(Progress, Protocol):
         """Whether a person is watching."""
         ...
 
-    def line(self, text: str = "", *, label: str = "") -> None:
-        """Write lines; `label` is kwokctl's and may be coloured, `text` is not trusted."""
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
+        """Write lines; `label` is kwokctl's and may be coloured, `text` is not trusted.
+
+        What is `whole` is for copying, so that no line is parted where a terminal is narrow.
+        """
         ...
 
     def abandon(self) -> None:

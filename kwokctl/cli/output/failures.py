@@ -29,7 +29,7 @@ def report(errors: Sequence[KwokctlError], console: Console, *, as_json: bool) -
     """
     for error in errors:
         if as_json:
-            console.line(_json(error))
+            console.line(_json(error), whole=True)
             continue
         console.line(str(error).replace("\n", "\\n"), label="error:")
         if error.hint:

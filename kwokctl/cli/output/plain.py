@@ -31,9 +31,9 @@ class Plain:
         self._clock = clock
         self._beat = beat
 
-    def line(self, text: str = "", *, label: str = "") -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write a line."""
-        self._writer.line(text, label=label)
+        self._writer.line(text, label=label, whole=whole)
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Sequence, ValuesView
 from enum import StrEnum
 from pathlib import PurePath
-from textwrap import wrap
 
 import msgspec
 from msgspec.structs import asdict
 
-from kwokctl.cli.output import streams
+from kwokctl.cli.output import streams, writer
 from kwokctl.cli.output.writer import encodable
 from kwokctl.errors import KwokctlError
 from kwokctl.json_value import Json
@@ -112,12 +111,10 @@ def _fitted(line: str) -> str:
 
 
 def parted(line: str) -> list[str]:
-    """Part a line at the width of the terminal, if there is one; words stay whole where possible."""
+    """Part a line at the width of the terminal, if there is one."""
     if not sys.stdout.isatty():
         return [line]
-    width = max(shutil.get_terminal_size().columns, _NARROWEST)
-    further = " " * (len(line) - len(line.lstrip()) + 2)
-    return wrap(line, width, subsequent_indent=further, break_on_hyphens=False) or [line]
+    return writer.parted(line, max(shutil.get_terminal_size().columns, _NARROWEST))
 
 
 def plain(value: object) -> Json:

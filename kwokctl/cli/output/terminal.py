@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kwokctl.cli.output.progress_rows import Row, safe
-from kwokctl.cli.output.writer import Writer, encodable, nested
+from kwokctl.cli.output.writer import Writer, encodable, nested, parted
 from kwokctl.progress import Step
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ class Terminal:
         self._timer: threading.Timer | None = None
         self._live: Live | None = None
 
-    def line(self, text: str = "", *, label: str = "") -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write a line above the steps under way."""
         with self._lock, self._cleared():
-            self._writer.line(text, label=label)
+            self._writer.line(text, label=label, whole=whole)
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
@@ -159,7 +159,7 @@ def _drawn(row: Row, now: float, options: "ConsoleOptions") -> "Iterator[Text]":
     """Draw the lines of a step, in characters that the terminal has."""
     from rich.text import Text
 
-    overflow: OverflowMethod = "crop" if options.ascii_only else "ellipsis"
+    overflow: OverflowMethod = "crop" if options.ascii_only else "ellipsis"  # of a word
     frame = _FRAMES[int(now * _FRAMES_PER_SECOND) % len(_FRAMES)]
     indent = "  " * row.depth
     layout = laid_out(row, now, options.max_width - len(indent) - 2)
@@ -193,7 +193,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 def laid_out(row: Row, now: float, width: int) -> Layout:
-    """Lay a step out in lines of at most `width` characters; titles that are longer stay so."""
+    """Lay a step out in lines of at most `width` characters; words that are longer stay so."""
     title, parts, what = safe(row.title), row.numbers(now), row.what
     if row.total is not None and f" {row.unit}" in title:
         parts[0] = parts[0].rpartition(" ")[0]  # the title says of what
@@ -203,10 +203,11 @@ def laid_out(row: Row, now: float, width: int) -> Layout:
     if bar or (row.share is None and len(whole) <= room):
         return Layout(title, bar, whole)
     numbers = ", ".join(parts)
-    more = (what,) if what else ()
+    more = parted(what, width) if what else ()
     if len(numbers) <= room:
-        return Layout(title, _bar(row, room - len(numbers) - 1), numbers, more)
-    return Layout(title, 0, "", (_as_many_as_fit(parts, width), *more))
+        return Layout(title, _bar(row, room - len(numbers) - 1), numbers, tuple(more))
+    first, *rest = parted(title, width)
+    return Layout(first, 0, "", (*rest, _as_many_as_fit(parts, width), *more))
 
 
 def _bar(row: Row, room: int) -> int:

@@ -1,6 +1,8 @@
 """Writes lines for people: without control characters, indented, in colour if wanted."""
 
 import errno
+import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +27,10 @@ _PLAIN: Mapping[str, str] = {
 }
 """ASCII for every character beyond it that kwokctl itself writes."""
 _OF_DISK_OR_TERMINAL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
+_QUOTED = re.compile(r"(?<!\w)'[^']*'(?!\w)")
+"""A name or a command in a message."""
+_HELD = "\x1f"
+"""Stands for a blank at which no line ends; `safe` leaves none in a text."""
 _DEPTH: ContextVar[int] = ContextVar("depth", default=0)
 _COLOURS = {
     DONE: "32",
@@ -43,21 +49,54 @@ class Writer:
         self.stream = stream
         self.is_coloured = is_coloured
 
-    def line(self, text: str = "", *, label: str = "") -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write `label`, in its colour, and `text` without control characters.
 
-        A log on a full disk, or a terminal that is gone, does not end the command.
+        On a terminal lines end between words, unless the text is one to copy: then it is kept `whole`. A log on a
+        full disk, or a terminal that is gone, does not end the command.
         """
         colour = _COLOURS.get(label.strip()) if self.is_coloured else None
-        painted = f"\x1b[{colour}m{label}\x1b[0m" if colour else label
-        words = f"{painted} {safe(text)}".rstrip() if label else safe(text)
+        label = encodable(label, self.stream.encoding)
+        words = encodable(safe(text), self.stream.encoding)
+        words = f"{label} {words}".rstrip() if label else words
+        if not whole and (width := _columns(self.stream)):
+            words = "\n".join(part for line in words.split("\n") for part in parted(line, width))
+        if colour:
+            words = f"\x1b[{colour}m{label}\x1b[0m{words.removeprefix(label)}"
         try:
-            self.stream.write(encodable(words, self.stream.encoding) + "\n")
+            self.stream.write(f"{words}\n")
             self.stream.flush()
         except OSError as e:
             if e.errno not in _OF_DISK_OR_TERMINAL:
                 raise
             streams.drop(self.stream.fileno())
+
+
+def parted(line: str, width: int) -> list[str]:
+    """Part a line at a width; words stay whole, and so does what is in quotes if it fits."""
+    if len(line) <= width:
+        return [line]
+    from textwrap import wrap
+
+    further = " " * (len(line) - len(line.lstrip()) + 2)
+    room = width - len(further)
+
+    def held(found: re.Match[str]) -> str:
+        return found[0].replace(" ", _HELD) if len(found[0]) <= room else found[0]
+
+    parts = wrap(
+        _QUOTED.sub(held, line), width, subsequent_indent=further,
+        break_on_hyphens=False, break_long_words=False,
+    )  # fmt: skip
+    return [part.replace(_HELD, " ") for part in parts] or [line]
+
+
+def _columns(stream: TextIO) -> int:
+    """Return how wide the terminal is that a stream is; 0 if it is none, or that is unknown."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
+    except OSError:
+        return 0
 
 
 def indent() -> str:

@@ -90,16 +90,28 @@ def test_numbers_get_a_separate_line_where_the_title_fills_one() -> None:
     layout = laid_out(growing(what=HELD), 5.0, 38)
 
     assert (layout.bar, layout.numbers) == (0, "")
-    assert layout.more == ("2,285 of 15,606, 457/s, 29 s left", HELD)
+    first, rest = HELD[:36], f"  {HELD[37:]}"
+    assert layout.more == ("2,285 of 15,606, 457/s, 29 s left", first, rest)
 
 
 @pytest.mark.parametrize("width", range(20, 130))
-def test_only_titles_and_reasons_are_ever_longer_than_the_terminal(width: int) -> None:
-    title, *more = lines(laid_out(growing(what=HELD), 5.0, width))
+def test_no_line_is_longer_than_the_terminal(width: int) -> None:
+    shown = lines(laid_out(growing(what=HELD), 5.0, width))
 
-    assert "2,285 of 15,606" in "".join([title, *more])
-    assert len(title) <= width or title == growing().title
-    assert all(len(line) <= width for line in more if line != HELD)
+    assert "2,285 of 15,606" in "".join(shown)
+    assert all(len(line) <= width for line in shown)
+    assert HELD in " ".join(line.strip() for line in shown)
+
+
+@pytest.mark.parametrize("width", range(20, 70))
+def test_a_title_that_is_too_long_goes_on_in_the_next_line(width: int) -> None:
+    title = "Building kube-apiserver, kube-controller-manager, kube-scheduler v1.36.3"
+    row = Row(title=title, total=None, unit="", started=0.0, depth=0)
+
+    shown = lines(laid_out(row, 5.0, width))
+
+    assert [word for line in shown for word in line.split()] == [*title.split(), "5.0", "s"]
+    assert all(len(line) <= max(width, len("  kube-controller-manager,")) for line in shown)
 
 
 def test_a_step_without_a_total_has_no_bar() -> None:

@@ -1,8 +1,13 @@
+import fcntl
 import io
 import os
+import pty
+import struct
+import termios
 from contextlib import ExitStack
 from contextvars import copy_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +38,53 @@ def test_a_stream_that_has_a_character_keeps_it() -> None:
     stream = io.TextIOWrapper(raw, encoding="utf-8")
     Writer(stream).line("done", label="✓")
     assert raw.getvalue() == "✓ done\n".encode()
+
+
+STAGES = "Stages: 7 of 'pod-fast' and 2 of your own; 'kwokctl stage sets' lists them"
+
+
+@pytest.mark.parametrize(
+    ("columns", "label", "text", "written"),
+    [
+        (80, "✓", "short", "✓ short\n"),
+        (40, "hint:", STAGES, "hint: Stages: 7 of 'pod-fast' and 2 of\n  your own; 'kwokctl stage sets' lists\n  them\n"),
+        (24, "", f"  {STAGES}", "  Stages: 7 of\n    'pod-fast' and 2 of\n    your own;\n    'kwokctl stage sets'\n    lists them\n"),
+        (40, "", f"one\n{'/path' * 10} two", f"one\n{'/path' * 10}\n  two\n"),
+        (40, "", "the cluster's data and the user's own files", "the cluster's data and the user's own\n  files\n"),
+    ],
+)  # fmt: skip
+def test_on_a_terminal_lines_end_between_words_and_quotes_stay_whole(
+    columns: int, label: str, text: str, written: str
+) -> None:
+    assert on_screen(columns, text, label=label) == written
+
+
+def test_what_is_to_be_copied_is_kept_whole() -> None:
+    assert on_screen(40, STAGES, whole=True) == f"{STAGES}\n"
+
+
+def test_of_a_line_that_is_parted_only_the_label_is_coloured() -> None:
+    shown = on_screen(40, STAGES, label="error:", is_coloured=True)
+    first, _, rest = shown.partition("\n")
+    assert first == "\x1b[1;31merror:\x1b[0m Stages: 7 of 'pod-fast' and 2 of"
+    assert "\x1b" not in rest
+
+
+@pytest.mark.parametrize("columns", range(20, 60))
+def test_a_line_is_as_short_in_ascii(columns: int) -> None:
+    shown = on_screen(columns, STAGES.replace("'", ""), label="✗", encoding="ascii")
+    assert all(len(line) <= columns for line in shown.splitlines())
+
+
+def on_screen(
+    columns: int, text: str, *, encoding: str = "utf-8", is_coloured: bool = False, **how: Any
+) -> str:
+    """Return what a line is on a terminal of some columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with os.fdopen(theirs, "w", encoding=encoding) as stream, os.fdopen(ours, "rb", 0) as screen:
+        Writer(stream, is_coloured=is_coloured).line(text, **how)
+        return screen.read(1 << 16).decode(encoding).replace("\r\n", "\n")
 
 
 def test_labels_are_coloured_on_request_and_texts_never() -> None:

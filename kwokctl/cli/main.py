@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kwokctl.cli.output import streams
+from kwokctl.cli.output import characters, streams
 
 if TYPE_CHECKING:
     from kwokctl.cli.invocation import Runner
@@ -28,6 +28,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """
     gc.set_threshold(_GARBAGE)
     streams.take_closed()
+    characters.follow_locale(os.environ)
     os.umask(os.umask(0) | _NEVER_TO_OTHERS)
     code = run(sys.argv[1:] if words is None else words)
     gc.freeze()  # what ends with the process need not be searched: with thousands of objects that takes 0.1 s

@@ -74,3 +74,30 @@ def test_a_configuration_that_does_not_exist_is_refused_by_verbs_that_do_not_rea
 
         assert done.returncode == 2
         assert done.stderr.startswith("error: '--config' is '/no/such', which does not exist\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen"),
+    [
+        ("doctor", "LANG=C"),
+        ("create cluster --help", "LC_ALL=C"),
+        ("help create cluster", "LANG=POSIX"),
+        ("delete cluster --name x", "LANG=de LC_ALL=POSIX"),
+    ],
+)
+def test_in_a_locale_of_ascii_nothing_else_is_written(
+    environ: dict[str, str], words: str, chosen: str
+) -> None:
+    done = shell(environ | dict(each.split("=") for each in chosen.split()), words)
+
+    said = done.stdout + done.stderr
+    assert said
+    assert said.isascii()
+    assert "?" not in said
+
+
+@pytest.mark.parametrize(
+    "chosen", [{}, {"LANG": "C.UTF-8"}, {"LANG": "C", "PYTHONUTF8": "1"}], ids=str
+)
+def test_elsewhere_marks_are_what_they_are(environ: dict[str, str], chosen: dict[str, str]) -> None:
+    assert "\N{CHECK MARK}" in shell(environ | chosen, "doctor").stdout

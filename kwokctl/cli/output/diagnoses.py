@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kwokctl.cli.output import results
-from kwokctl.cli.output.writer import encodable
+from kwokctl.cli.output.characters import encodable
 
 if TYPE_CHECKING:
     from kwokctl.clusters.doctor.check import DoctorFinding

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from kwokctl.cli.output import results
-from kwokctl.cli.output.writer import encodable
+from kwokctl.cli.output.characters import encodable
 from kwokctl.config.values.quantity import to_text
 
 if TYPE_CHECKING:

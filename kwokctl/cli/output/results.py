@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from kwokctl.cli.output import streams, writer
-from kwokctl.cli.output.writer import encodable
+from kwokctl.cli.output.characters import encodable
 from kwokctl.errors import KwokctlError
 from kwokctl.json_value import Json
 

@@ -3,29 +3,15 @@
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
 
 from kwokctl.cli.output import streams
+from kwokctl.cli.output.characters import encodable
 from kwokctl.cli.output.progress_rows import safe
 
-BEGUN, GOING, DONE, FAILED = "·", "…", "✓", "✗"
-
-_FRAMES = dict(zip("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\|/-\\|/", strict=True))
-_PLAIN: Mapping[str, str] = {
-    BEGUN: "..",
-    GOING: "...",
-    DONE: "ok",
-    FAILED: "FAILED",
-    "━": "=",
-    "─": "-",
-    "\N{EN DASH}": "-",
-    "µ": "u",
-    **_FRAMES,
-}
-"""ASCII for every character beyond it that kwokctl itself writes."""
 _OF_DISK_OR_TERMINAL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
 _QUOTED = re.compile(r"(?<!\w)'[^']*'(?!\w)")
 """A name or a command in a message."""
@@ -33,8 +19,8 @@ _HELD = "\x1f"
 """Stands for a blank at which no line ends; `safe` leaves none in a text."""
 _DEPTH: ContextVar[int] = ContextVar("depth", default=0)
 _COLOURS = {
-    DONE: "32",
-    FAILED: "31",
+    "✓": "32",
+    "✗": "31",
     "warning:": "33",
     "error:": "1;31",
     "hint:": "36",
@@ -117,14 +103,3 @@ def nested() -> Iterator[int]:
         yield depth
     finally:
         _DEPTH.set(depth)
-
-
-def encodable(text: str, encoding: str | None) -> str:
-    """Return a text in characters that an encoding has; what is unknown becomes a question mark."""
-    encoding = encoding or "utf-8"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        text = "".join(_PLAIN.get(character, character) for character in text)
-        return text.encode(encoding, "replace").decode(encoding)
-    return text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from kwokctl.cli.output.characters import encodable
 from kwokctl.cli.parsing import hints, words
 from kwokctl.cli.parsing.parameters import Parameter, options_of, parameters_of
 from kwokctl.errors import UsageError
@@ -26,6 +27,10 @@ class CliCommand(TyperCommand):
         if not ctx.resilient_parsing:
             args = words.rewrite(args, self.get_params(ctx), ctx.command_path)
         return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: "Context") -> str:
+        """Return the help in characters that standard output has."""
+        return encodable(super().get_help(ctx), sys.stdout.encoding)
 
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write arguments and options, one section a panel."""
@@ -68,6 +73,10 @@ class CliGroup(TyperGroup):
         paths = list(_paths_with(self, option))
         named = (path for path in paths if set(path.split()) <= set(words_after))
         return next(named, next(iter(paths), None))
+
+    def get_help(self, ctx: "Context") -> str:
+        """Return the help in characters that standard output has."""
+        return encodable(super().get_help(ctx), sys.stdout.encoding)
 
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write commands, then options, one section a panel."""

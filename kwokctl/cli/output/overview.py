@@ -37,20 +37,28 @@ def emit_overview(seen: "Overview", rows: int = 0) -> None:
     so are the last problems.
     """
     head = [*results.parted(_head(seen)), ""]
-    components, figures = [*_components(seen)], [*_figures(seen)]
+    components, known = [*_components(seen)], [*_figures(seen)]
+    figures = _lines(known)
     problems = [[*_problem(each)] for each in seen.problems]
     if rows and _height(head, components, figures, *problems) > rows:
         late = [each for each in components if each[1] != _READY]
-        figures.insert(0, ("others", f"{len(components) - len(late)} {_READY}"))
+        figures = _lines([("others", f"{len(components) - len(late)} {_READY}"), *known])
         components = late
         problems = _shown(problems, rows - _height(head, components, figures))
     results.emit("\n".join((*head, "")))
     if components:
         results.emit_table(_HEADINGS, components)
         results.emit("\n")
-    results.emit_table((), figures, widths=(max(len(name) for name, _ in figures), 0))
+    results.emit("\n".join(figures))
     for lines in problems:
         results.emit("\n".join(lines))
+
+
+def _lines(figures: Sequence[tuple[str, str]]) -> list[str]:
+    """Write names and figures in two columns; a figure that is long goes on in the next line."""
+    column = max(len(name) for name, _ in figures) + 3
+    lines = (f"{name:{column}}{figure}" for name, figure in figures)
+    return [part for line in lines for part in results.parted(line, hanging=column)]
 
 
 async def emit_overviews(looks: AsyncIterator["Overview"], output: str) -> None:

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Sequence, ValuesView
 from enum import StrEnum
+from itertools import accumulate
 from pathlib import PurePath
 
 import msgspec
@@ -17,6 +18,10 @@ from kwokctl.errors import KwokctlError
 from kwokctl.json_value import Json
 
 _NARROWEST = 40
+_BETWEEN = " " * 3
+"""What is between two columns."""
+_WORTH_CUTTING = 12
+"""Characters of a cell that are shown at the least, if it must be cut."""
 
 
 def emit(text: str) -> None:
@@ -87,34 +92,35 @@ def emit_table(
 ) -> list[int]:
     """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line.
 
-    On a terminal no line is longer than it is wide. Later rows are written without headings, in the
+    On a terminal no line is longer than it is wide: an ellipsis is in place of what has no room. Later rows are written without headings, in the
     `widths` that the first table returned.
     """
     cells = [[" ".join(cell.split()) for cell in row] for row in rows]
     if headings:
         cells.insert(0, list(headings))
         widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
-    lines = ("   ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
-    emit("\n".join(_fitted(line.rstrip()) for line in lines))
+    emit("\n".join(_fitted(row, widths) for row in cells))
     return list(widths)
 
 
-def _fitted(line: str) -> str:
-    """Cut a line to the width of the terminal, if there is one; elsewhere it is whole."""
-    if not sys.stdout.isatty():
-        return line
-    width = shutil.get_terminal_size().columns
-    if len(line) <= width:
+def _fitted(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Write a row; on a terminal cut to its width, between columns unless much of one can be shown."""
+    line = _BETWEEN.join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+    if not sys.stdout.isatty() or len(line) <= (columns := shutil.get_terminal_size().columns):
         return line
     cut = encodable("…", sys.stdout.encoding)
-    return line[: width - len(cut)] + cut
+    room = columns - len(cut)
+    starts = accumulate((width + len(_BETWEEN) for width in widths), initial=0)
+    start = max(each for each in starts if each <= room)
+    return line[: start if start and room - start < _WORTH_CUTTING else room] + cut
 
 
-def parted(line: str) -> list[str]:
-    """Part a line at the width of the terminal, if there is one."""
+def parted(line: str, *, hanging: int | None = None) -> list[str]:
+    """Part a line at the width of the terminal, if there is one; `hanging` indents further lines."""
     if not sys.stdout.isatty():
         return [line]
-    return writer.parted(line, max(shutil.get_terminal_size().columns, _NARROWEST))
+    columns = max(shutil.get_terminal_size().columns, _NARROWEST)
+    return writer.parted(line, columns, hanging=hanging)
 
 
 def plain(value: object) -> Json:

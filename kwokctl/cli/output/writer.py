@@ -58,13 +58,16 @@ class Writer:
             streams.drop(self.stream.fileno())
 
 
-def parted(line: str, width: int) -> list[str]:
-    """Part a line at a width; words stay whole, and so does what is in quotes if it fits."""
+def parted(line: str, width: int, *, hanging: int | None = None) -> list[str]:
+    """Part a line at a width; words stay whole, and so does what is in quotes if it fits.
+
+    Further lines are indented by `hanging` blanks, else by two more than the first.
+    """
     if len(line) <= width:
         return [line]
     from textwrap import wrap
 
-    further = " " * (len(line) - len(line.lstrip()) + 2)
+    further = " " * (len(line) - len(line.lstrip()) + 2 if hanging is None else hanging)
     room = width - len(further)
 
     def held(found: re.Match[str]) -> str:

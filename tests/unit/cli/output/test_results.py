@@ -76,6 +76,24 @@ def test_a_table_is_no_wider_than_the_terminal_that_it_is_on(environ: dict[str, 
     assert table["later"] == "x      later"
 
 
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [
+        (29, "etcd   Ready   3.6.16   /path"),
+        (28, "etcd   Ready   3.6.16   …"),
+        (20, "etcd   Ready   …"),
+        (16, "etcd   Ready   …"),
+        (15, "etcd   …"),
+        (3, "et…"),
+    ],
+)
+def test_what_is_short_is_not_cut_within(environ: dict[str, str], columns: int, row: str) -> None:
+    script = "from kwokctl.cli.output import results\n"
+    script += "results.emit_table((), [('etcd', 'Ready', '3.6.16', '/path')], widths=(4, 5, 6, 5))"
+    with shell([sys.executable, "-c", script], environ | {"COLUMNS": str(columns)}) as terminal:
+        assert terminal.until(r"^(?P<row>.+)\n")["row"] == row
+
+
 def test_a_table_in_a_pipe_is_whole(environ: dict[str, str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _TABLE], env=environ, capture_output=True, text=True, check=True

@@ -7,10 +7,11 @@ import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import scalars
+from kwokctl.expr.nesting import MOST_DEPTH, TOO_DEEP
 from kwokctl.json_value import Json
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     )
     from yaml._yaml import Mark as FastMark
 
+_MOST_REPEATED = 32 << 20
+"""Letters for which the aliases of a document may stand; the memory that others need to write them out."""
+_NODE = 32
+"""Letters that a value counts beside those of its text."""
 _MERGE = "<<"
 _PREFIX = "tag:yaml.org,2002:"
 
@@ -36,8 +41,8 @@ def load(text: str) -> Json:
     """Return the only document of `text`, None if it is empty.
 
     Mapping keys are texts, whatever they look like. Raises ConfigError, with line and column, if
-    the text is not YAML, holds more than one document, a key of a mapping twice, or a value that
-    JSON has not.
+    the text is not YAML, holds more than one document, a key of a mapping twice, a value that
+    JSON has not, levels or aliases without end.
     """
     found = documents(text)
     document = next(found, None)
@@ -149,51 +154,96 @@ def _at(mark: "Mark | FastMark | None") -> str:
     return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
 
 
+class _Anchored(NamedTuple):
+    """A value that aliases stand for."""
+
+    value: Json
+    size: int
+    """Its letters, those of aliases within it included."""
+    depth: int
+    """How many levels are below it."""
+
+
 class _Document:
-    """One document under construction: remembers its anchors."""
+    """One document under construction: remembers its anchors, and how large and deep it is."""
 
     def __init__(self, yaml: ModuleType, events: "Iterator[Event]") -> None:
         self._next: Callable[[], Event] = events.__next__
-        self._anchors: dict[str, Json] = {}
+        self._anchors: dict[str, _Anchored | None] = {}
         self._make: Mapping[type[Event], Callable[[Any], Json]] = {
             yaml.ScalarEvent: self._scalar,
             yaml.SequenceStartEvent: self._sequence,
             yaml.MappingStartEvent: self._mapping,
-            yaml.AliasEvent: self._alias,
         }
         self._ends = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
         self._scalar_event: type[ScalarEvent] = yaml.ScalarEvent
+        self._alias_event: type[AliasEvent] = yaml.AliasEvent
+        self._size = self._repeated = self._depth = self._deepest = 0
 
-    def value(self, event: "Event") -> Json:
-        return self._make[type(event)](event)
+    def value(self, event: Any) -> Json:
+        if event.anchor is None:
+            return self._make[type(event)](event)
+        return self._alias(event) if type(event) is self._alias_event else self._anchored(event)
+
+    def _anchored(self, event: Any) -> Json:
+        """Return a value that has a name; the name means nothing until the value is whole."""
+        name, size, deepest = event.anchor, self._size, self._deepest
+        self._anchors[name] = None
+        self._deepest = self._depth
+        value = self._make[type(event)](event)
+        self._anchors[name] = _Anchored(value, self._size - size, self._deepest - self._depth)
+        self._deepest = max(deepest, self._deepest)
+        return value
 
     def _alias(self, event: "AliasEvent") -> Json:
         if event.anchor not in self._anchors:
             raise ConfigError(f"unknown anchor '{event.anchor}'{_at(event.start_mark)}")
-        return self._anchors[event.anchor]
+        anchored = self._anchors[event.anchor]
+        if anchored is None:
+            raise ConfigError(
+                f"the alias '*{event.anchor}' is within what it stands for{_at(event.start_mark)}",
+                hint="write out what is meant here",
+            )
+        self._size += anchored.size
+        self._repeated += anchored.size
+        if self._repeated > _MOST_REPEATED:
+            raise ConfigError(
+                f"the aliases up to '*{event.anchor}' stand for more than "
+                f"{_MOST_REPEATED >> 20} MiB{_at(event.start_mark)}",
+                hint="write values out, or have fewer aliases of values that hold aliases",
+            )
+        self._reach(self._depth + anchored.depth, event)
+        return anchored.value
+
+    def _reach(self, depth: int, event: Any) -> None:
+        if depth > MOST_DEPTH:
+            raise ConfigError(f"{TOO_DEEP}{_at(event.start_mark)}", hint="nest less deeply")
+        self._deepest = max(self._deepest, depth)
 
     def _scalar(self, event: "ScalarEvent") -> Json:
+        self._size += _NODE + len(event.value)
         try:
-            value = _scalar(event)
+            return _scalar(event)
         except ValueError as e:
             raise ConfigError(f"{e}{_at(event.start_mark)}") from e
-        if event.anchor is not None:
-            self._anchors[event.anchor] = value
-        return value
 
     def _sequence(self, event: "SequenceStartEvent") -> list[Json]:
         items: list[Json] = []
-        if event.anchor is not None:
-            self._anchors[event.anchor] = items
+        self._begin(event)
         while not isinstance(inner := self._next(), self._ends):
             items.append(self.value(inner))
+        self._depth -= 1
         return items
+
+    def _begin(self, event: Any) -> None:
+        self._size += _NODE
+        self._depth += 1
+        self._reach(self._depth, event)
 
     def _mapping(self, event: "MappingStartEvent") -> dict[str, Json]:
         mapping: dict[str, Json] = {}
         merged: list[dict[str, Json]] = []
-        if event.anchor is not None:
-            self._anchors[event.anchor] = mapping
+        self._begin(event)
         while not isinstance(inner := self._next(), self._ends):
             if self._is_merge(inner):
                 merged += self._merged(self._next())
@@ -207,6 +257,7 @@ class _Document:
                     hint="remove one of the two, or separate documents with a line of '---'",
                 )
             mapping[key] = self.value(self._next())
+        self._depth -= 1
         for other in merged:
             for key, value in other.items():
                 mapping.setdefault(key, value)

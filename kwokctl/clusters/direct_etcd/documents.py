@@ -10,6 +10,7 @@ import msgspec
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
+from kwokctl.expr.nesting import TOO_DEEP, is_too_deep
 from kwokctl.json_value import Json
 
 _STDIN = "-"
@@ -60,10 +61,21 @@ def _bodies(text: str) -> Iterator[Json]:
         yield from yaml.load_all(text)
         return
     decoder = json.JSONDecoder()
+    number = 1
     while text:
-        body, end = decoder.raw_decode(text)
+        try:
+            body, end = decoder.raw_decode(text)
+        except RecursionError as e:
+            raise _too_deep(number) from e
+        if is_too_deep(body):
+            raise _too_deep(number)
         yield body
+        number += 1
         text = text[end:].lstrip()
+
+
+def _too_deep(number: int) -> ConfigError:
+    return ConfigError(f"{TOO_DEEP} in document {number}", hint="nest less deeply")
 
 
 def _objects(body: Json, place: str) -> Iterator[GivenObject]:

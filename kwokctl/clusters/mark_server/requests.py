@@ -95,7 +95,7 @@ class MarkRequests:
 def _read(body: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
-    except msgspec.MsgspecError as e:
+    except (msgspec.MsgspecError, RecursionError) as e:
         raise UsageError(
             f"the request is not understood: {e}", hint="see docs/reference/mark-server.md"
         ) from e

@@ -17,6 +17,7 @@ import orjson
 from kwokctl.clusters.object_files.times import absolute
 from kwokctl.errors import ConfigError, SnapshotError
 from kwokctl.expr import yaml
+from kwokctl.expr.nesting import MOST_DEPTH, is_too_deep
 from kwokctl.json_value import Json
 
 ACTION_VERSION, ACTION_KIND = "action.kwok.x-k8s.io/v1alpha1", "ResourcePatch"
@@ -227,6 +228,9 @@ def _quick(text: bytes) -> Json | None:
     if not parts:
         return None
     try:
-        return orjson.loads(b"{%b}" % b",".join(parts))
+        document: Json = orjson.loads(b"{%b}" % b",".join(parts))
     except orjson.JSONDecodeError:
         return None
+    has_many = text.count(b"[") + text.count(b"{") > MOST_DEPTH
+    # The other reader says where it is too deep.
+    return None if has_many and is_too_deep(document) else document

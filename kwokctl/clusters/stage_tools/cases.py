@@ -10,7 +10,7 @@ from kwokctl.clusters.stage_tools.explain import as_tested, explain
 from kwokctl.clusters.stage_tools.functions import TEST_TIME, stub_functions
 from kwokctl.clusters.stage_tools.sources import object_in, stages_for
 from kwokctl.config.documents import Document, load_documents
-from kwokctl.errors import NotFoundError
+from kwokctl.errors import ConfigError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
@@ -73,10 +73,17 @@ def _result(folder: Path, file: Path, documents: list[Document], *, is_writing: 
         return CaseResult(name=name, state="missing")
     stages = found["stages"] if found["kind"] in _STRATEGIC else ()
     untyped = _untyped(documents) & {each["stage"] for each in stages}
-    expected = _as_here(yaml.load(output.read_text(encoding="utf-8")), untyped)
+    expected = _as_here(_read(output), untyped)
     if expected == found:
         return CaseResult(name=name, state="passed")
     return CaseResult(name=name, state="failed", difference=_difference(expected, found))
+
+
+def _read(output: Path) -> Json:
+    try:
+        return yaml.load(output.read_text(encoding="utf-8"))
+    except ConfigError as e:
+        raise ConfigError(f"'{output}' is not valid YAML: {e}", hint=e.hint) from e
 
 
 def _untyped(documents: Sequence[Document]) -> set[str]:

@@ -63,8 +63,10 @@ def object_in(path: Path) -> Json:
         value = yaml.load(path.read_text(encoding="utf-8"))
     except OSError as e:
         raise ConfigError(f"cannot read '{path}': {e.strerror}") from e
-    except (ConfigError, UnicodeDecodeError) as e:
+    except UnicodeDecodeError as e:
         raise ConfigError(f"'{path}' is not valid YAML: {e}") from e
+    except ConfigError as e:
+        raise ConfigError(f"'{path}' is not valid YAML: {e}", hint=e.hint) from e
     if not isinstance(value, dict) or not value.get("kind") or not value.get("apiVersion"):
         raise ConfigError(
             f"'{path}' holds no object",

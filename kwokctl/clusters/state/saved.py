@@ -169,7 +169,10 @@ def _ports(head: Mapping[str, Json], keys: frozenset[str]) -> list[int]:
 
 
 def _documents(path: Path) -> list[Mapping[str, object]]:
-    documents = yaml.load_all(path.read_text(encoding="utf-8"))
+    try:
+        documents = yaml.load_all(path.read_text(encoding="utf-8"))
+    except ConfigError as e:
+        raise ConfigError(f"'{path}' is not valid YAML: {e}", hint=e.hint) from e
     found = [document for document in documents if isinstance(document, Mapping)]
     if not found or found[0].get("kind") != "KwokctlConfiguration":
         raise ConfigError(

@@ -50,7 +50,7 @@ class ScaleApi:
         """
         try:
             wanted = msgspec.json.decode(body, type=AddressRequest).nodes
-        except msgspec.DecodeError as e:
+        except (msgspec.DecodeError, RecursionError) as e:
             raise ValueError(str(e)) from e
         if sum(wanted.values()) > _MOST or any(number < 0 for number in wanted.values()):
             raise ValueError(f"addresses are reserved for at most {_MOST} pods at a time")

@@ -1,9 +1,11 @@
 import json
+import re
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import orjson
 import pytest
 
 from kwokctl.errors import ConfigError
@@ -149,3 +151,51 @@ def test_anchors_and_merges_are_resolved() -> None:
         "m": {"b": 3, "a": 1},
         "z": [{"a": 1, "b": 2}, "text", "text"],
     }
+
+
+def _doubled(levels: int, first: str) -> str:
+    """Return a text in which each line stands for ten times what the one before stands for."""
+    lines = [f"a0: &a0 {first}"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+def _chained(levels: int) -> str:
+    lines = ["a0: &a0 []", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, levels))]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (_doubled(10, "[lol]"), "the aliases up to '*a5' stand for more than 32 MiB at line 7,"),
+        (
+            _doubled(4, "x" * 100_000),
+            "the aliases up to '*a2' stand for more than 32 MiB at line 4,",
+        ),
+        ("m: &m {a: d, b: *m}", "the alias '*m' is within what it stands for at line 1, column 17"),
+        ("&m [[*m]]", "the alias '*m' is within what it stands for at line 1, column 6"),
+        ("&m {<<: *m}", "the alias '*m' is within what it stands for at line 1, column 9"),
+        ("[" * 201 + "]" * 201, "more than 200 levels are within each other at line 1, column 201"),
+        ('{"a":' * 100_000, "more than 200 levels are within each other at line 1, column 1001"),
+        ("- " * 100_000, "more than 200 levels are within each other at line 1, column 401"),
+        (_chained(300), "more than 200 levels are within each other at line 200, column"),
+    ],
+)
+def test_what_could_not_be_written_out_is_refused_with_its_place(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(problem)) as caught:
+        yaml.load(text)
+
+    assert caught.value.hint
+
+
+def test_as_many_levels_and_aliases_as_people_write_are_read() -> None:
+    deep: Any = yaml.load("[" * 200 + "]" * 200)
+    pods: Any = yaml.load(
+        "- &pod {spec: {containers: [{name: a, image: b}], nodeName: n}}\n" + "- *pod\n" * 5000
+    )
+    again: Any = yaml.load("- &a [&a x, *a]\n- *a\n")
+
+    assert orjson.dumps(deep).startswith(b"[[[")
+    assert len(orjson.loads(orjson.dumps(pods))) == 5001
+    assert again == [["x", "x"], ["x", "x"]]

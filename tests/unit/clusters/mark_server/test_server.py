@@ -53,6 +53,7 @@ async def test_a_program_learns_which_cluster_it_is_and_how_to_reach_it(home: Ho
         ("/mark", '{"name": "A B"}', 400, "usage", "'A B' cannot be the name of a mark"),
         ("/mark", '{"nmae": "a"}', 400, "usage", "the request is not understood"),
         ("/rewind", "{", 400, "usage", "the request is not understood"),
+        ("/mark", '{"a":' * 5_000, 400, "usage", "the request is not understood"),
         ("/rewind", "{}", 503, "component-failed", "etcd does not run"),
         ("/drop", "{}", 400, "usage", "'drop' needs either 'name' or 'all'"),
         ("/drop", '{"name": "a"}', 404, "not-found", "the cluster 'dev' has no mark"),

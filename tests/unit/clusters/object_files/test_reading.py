@@ -131,6 +131,32 @@ def test_an_object_of_a_list_is_written_with_its_kind_and_without_its_version() 
     )
 
 
+_ALIASES = "\n".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10))
+_DEEP = f"{'[' * 300}{']' * 300}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        (f"data:\n  a0: &a0 [lol]\n{_ALIASES}\n", "stand for more than 32 MiB at line 13, "),
+        ("data: &m {labels: *m}\n", "the alias '*m' is within what it stands for at line 6, "),
+        (f'data: {{"a":{_DEEP}}}\n', "more than 200 levels are within each other at line 6, "),
+        (f"data:\n- {_DEEP}\n", "more than 200 levels are within each other at line 7, "),
+    ],
+)
+def test_what_could_not_be_written_out_is_refused_with_file_and_line(
+    tmp_path: Path, fields: str, problem: str
+) -> None:
+    text = f'---\n\napiVersion: v1\nkind: ConfigMap\nmetadata: {{"name":"a"}}\n{fields}'
+
+    with pytest.raises(SnapshotError) as caught:
+        _objects(tmp_path, text)
+
+    assert str(caught.value).startswith(f"'{tmp_path / 'objects.yaml'}': ")
+    assert problem in str(caught.value)
+    assert caught.value.hint
+
+
 def test_a_compressed_file_is_known_by_its_content(tmp_path: Path) -> None:
     one = gzip.compress(document_of({"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}}))
     more = SEPARATOR + document_of({"apiVersion": "v1", "kind": "B", "metadata": {"name": "b"}})

@@ -83,7 +83,10 @@ async def test_addresses_that_no_pod_was_seen_with_are_taken_back(rig: Rig) -> N
     assert len(rig.addresses) == 0
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"nodes":{"n":-1}}', b'{"nodes":{"n":99999}}'])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b'{"nodes":{"n":-1}}', b'{"nodes":{"n":99999}}', b'{"a":' * 100_000],
+)
 async def test_a_question_that_makes_no_sense_is_refused(rig: Rig, body: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         rig.scale_api.reserve(body)

@@ -9,7 +9,7 @@ import pytest
 
 from kwokctl.cli import app
 
-SLOW = ("asyncio", "ssl", "http.client", "requests", "rich", "yaml", "grpc", "etcd3", "cryptography", "docker", "uvloop")  # fmt: skip
+SLOW = ("asyncio", "ssl", "http.client", "requests", "rich", "yaml", "grpc", "etcd3", "cryptography", "docker", "uvloop", "re2")  # fmt: skip
 _PROGRAM = """
 import sys
 from kwokctl.cli.main import run

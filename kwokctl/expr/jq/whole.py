@@ -7,13 +7,12 @@ is no other input and nowhere to write.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.jq import mistakes
 from kwokctl.expr.jq.access import JqError
+from kwokctl.expr.jq.interpreter import interpreter
 from kwokctl.json_value import Json
 
 _NO_ENVIRONMENT = "def env: {}; "
@@ -24,11 +23,11 @@ _OUTSIDE = frozenset({"debug/0", "debug/1", "input/0", "input_filename/0", "inpu
 
 def build(source: str) -> Callable[[Json], list[Json]]:
     """Return what runs a jq program on a value; raise ExpressionError if it is invalid."""
-    interpreter = _interpreter()
+    jq = interpreter()
     try:
-        unknown = next(_unknown(interpreter.parser.parse(source)), None)
-        program = interpreter.compile(_NO_ENVIRONMENT + source)
-    except (interpreter.JqParseError, RecursionError) as e:
+        unknown = next(_unknown(jq.parser.parse(source)), None)
+        program = jq.compile(_NO_ENVIRONMENT + source)
+    except (jq.JqParseError, RecursionError) as e:
         raise ExpressionError(mistakes.mistake(source, str(e))) from e
     if unknown is not None:
         raise ExpressionError(mistakes.unknown(source, unknown))
@@ -51,11 +50,6 @@ def with_floats(value: Json) -> Json:
     if isinstance(value, list):
         return [with_floats(item) for item in value]
     return float(value) if type(value) is int else value
-
-
-def _interpreter() -> ModuleType:
-    """Load the interpreter late: most programs do not need it."""
-    return import_module("purejq")
 
 
 def _unknown(tree: object) -> Iterator[str]:
@@ -95,4 +89,4 @@ def _nodes(tree: object) -> Iterator[tuple[Any, ...]]:
 
 @cache
 def _builtins() -> frozenset[str]:
-    return frozenset(_interpreter().first("builtins")) - _OUTSIDE
+    return frozenset(interpreter().first("builtins")) - _OUTSIDE

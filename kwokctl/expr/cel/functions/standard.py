@@ -38,7 +38,7 @@ from kwokctl.json_value import Json
 
 def _matches(text: str, pattern: str) -> bool:
     try:
-        return compile_regexp(pattern).search(text) is not None
+        return compile_regexp(pattern).is_in(text)
     except RegexpError as e:
         raise CelValueError(_no_pattern(pattern, e)) from e
 

@@ -1,44 +1,38 @@
 """Sprig's functions for regular expressions; an invalid one is always an error."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import islice
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 from kwokctl.expr.gotemplate.go.go_types import NilStrings, Strings
-from kwokctl.expr.regexp import RegexpError, compile_regexp
+from kwokctl.expr.regexp import Regexp, RegexpError, RegexpMatch, compile_regexp
 
 _REFERENCE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: object) -> Regexp:
+    written = text(pattern)
     try:
-        return compile_regexp(pattern)
+        return compile_regexp(written)
     except RegexpError as e:
-        raise TemplateError(f"'{pattern}' is not a regular expression: {e}") from e
-
-
-def _all(pattern: object, value: object) -> Iterator[re.Match[str]]:
-    """Yield the matches; unlike Python, Go has no empty one right after another."""
-    end = -1
-    for match in _compiled(text(pattern)).finditer(text(value)):
-        if match.end() > match.start() or match.start() != end:
-            yield match
-        end = match.end()
+        raise TemplateError(f"'{written}' is not a regular expression: {e}") from e
 
 
 def _is_found(pattern: object, value: object) -> bool:
-    return _compiled(text(pattern)).search(text(value)) is not None
+    return _compiled(pattern).is_in(text(value))
 
 
 def _find(pattern: object, value: object) -> str:
-    match = _compiled(text(pattern)).search(text(value))
-    return match[0] if match else ""
+    match = _compiled(pattern).search(text(value))
+    return match.whole if match else ""
 
 
 def _find_all(pattern: object, value: object, most: object) -> Strings:
-    found, limit = [match[0] for match in _all(pattern, value)], count(most)
-    found = found if limit < 0 else found[:limit]
+    limit = count(most)
+    matches = islice(_compiled(pattern).all(text(value)), None if limit < 0 else limit)
+    found = [match.whole for match in matches]
     return Strings(found) if found else NilStrings()
 
 
@@ -46,28 +40,29 @@ def _replace(pattern: object, value: object, replacement: object) -> str:
     """Replace every match; `$1` and `${name}` are groups, unknown ones are empty."""
     written = text(replacement)
 
-    def expand(match: re.Match[str]) -> str:
+    def expand(match: RegexpMatch) -> str:
         return _REFERENCE.sub(lambda reference: _group(match, reference), written)
 
     return _replaced(pattern, value, expand)
 
 
-def _replaced(pattern: object, value: object, expand: Callable[[re.Match[str]], str]) -> str:
+def _replaced(pattern: object, value: object, expand: Callable[[RegexpMatch], str]) -> str:
+    whole = text(value)
     parts: list[str] = []
     at = 0
-    for match in _all(pattern, value):
-        parts += [match.string[at : match.start()], expand(match)]
+    for match in _compiled(pattern).all(whole):
+        parts += [whole[at : match.start()], expand(match)]
         at = match.end()
-    return "".join([*parts, text(value)[at:]])
+    return "".join([*parts, whole[at:]])
 
 
-def _group(match: re.Match[str], reference: re.Match[str]) -> str:
+def _group(match: RegexpMatch, reference: re.Match[str]) -> str:
     name = reference[1] or reference[2]
     if name is None:
         return "$"
     try:
-        return match[int(name) if name.isdecimal() else name] or ""
-    except IndexError:
+        return match.group(int(name) if name.isdecimal() else name) or ""
+    except LookupError:
         return ""
 
 
@@ -79,13 +74,13 @@ def _replace_literally(pattern: object, value: object, replacement: object) -> s
 def _split(pattern: object, value: object, most: object) -> Strings:
     """Do as https://pkg.go.dev/regexp#Regexp.Split does."""
     whole = text(value)
-    _compiled(text(pattern))
+    regexp = _compiled(pattern)
     limit = count(most)
     if limit == 0 or (pattern and not whole):
         return Strings([""]) if most else NilStrings()
     parts: list[str] = []
     start = end = 0
-    for match in _all(pattern, value):
+    for match in regexp.all(whole):
         if limit > 0 and len(parts) == limit - 1:
             break
         end = match.start()

@@ -69,11 +69,11 @@ def test_the_careful_way_gives_the_same_result_as_the_fast_one(name: str) -> Non
         ),
         (
             "self.metadata.name.matches('a(?=b)')",
-            "'(?=' is not supported, at character 2, at line 1, column 28",
+            "invalid perl operator in '(?=', at line 1, column 28",
         ),
         (
             "matches(self.metadata.name, r'(a)\\1')",
-            "back references are not supported, at character 4, at line 1, column 29",
+            "invalid escape sequence in '\\1', at line 1, column 29",
         ),
         ("self.status.x + nope", "a PodStatus has no field 'x', at line 1, column 12"),
         ("9223372036854775808", "9223372036854775808 has more than 64 bits, at line 1, column 1"),
@@ -98,7 +98,7 @@ def test_a_syntax_error_is_reported_with_line_and_column(text: str, said: str) -
         ("duration('x')", "'x' is not a duration"),
         ("timestamp('x')", "'x' is not a time"),
         ("Quantity('x')", "'x' is not a quantity"),
-        ("'a'.matches(['('][0])", "'(' is not a regular expression: the parenthesis is not closed"),
+        ("'a'.matches(['('][0])", "'(' is not a regular expression: missing ) in '('"),
         ("dyn(1) + 'a'", "'+' does not take values of these types"),
         ("timestamp(0).getHours('Nowhere')", "'Nowhere' is not a time zone"),
     ],

@@ -1,6 +1,7 @@
 import json
 import re
 from collections import OrderedDict
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -165,3 +166,46 @@ def test_a_field_of_the_environment_is_null(monkeypatch: pytest.MonkeyPatch) -> 
 def test_nothing_reaches_beyond_the_input(name: str) -> None:
     with pytest.raises(ExpressionError, match=r"is not a jq program: '\w+/\d' is not defined"):
         jq.compile(f". | {name}")
+
+
+@pytest.mark.parametrize(
+    ("text", "results"),
+    [
+        ('"aXbx" | [match("x"; "gi").offset]', [[1, 3]]),
+        ('"é\\nb" | test("é.b"), test("é.b"; "m")', [False, True]),
+        (
+            '"éa1" | match("(?<letter>[a-z])(?<digit>[0-9])(z)?")',
+            [
+                {
+                    "offset": 1,
+                    "length": 2,
+                    "string": "a1",
+                    "captures": [
+                        {"offset": 1, "length": 1, "string": "a", "name": "letter"},
+                        {"offset": 2, "length": 1, "string": "1", "name": "digit"},
+                        {"offset": -1, "length": 0, "string": None, "name": None},
+                    ],
+                }
+            ],
+        ),
+        (
+            '"a1b2" | [capture("(?<l>[a-z])(?<d>\\\\d)"; "g")]',
+            [[{"l": "a", "d": "1"}, {"l": "b", "d": "2"}]],
+        ),
+        ('"baac" | [scan("a*")]', [["", "aa", ""]]),
+        ('"a, b" | [splits(", *")], split(", *"; "g")', [["a", "b"], ["a", "b"]]),
+        ('"abab" | sub("b"; "c"), gsub("(?<x>b)"; "<\\(.x)>")', ["acab", "a<b>a<b>"]),
+        ('"λ1" | test("^\\\\p{Greek}\\\\d$")', [True]),
+        ('try ("a" | test("(")) catch .', ["'(' is not a regular expression: missing ) in '('"]),
+        ('try ("a" | test("a"; "x")) catch "x"', ["x"]),
+        (f'"{"a" * 60}!" | test("(a+)+$")', [False]),
+    ],
+)
+def test_regular_expressions_are_those_of_gojq(text: str, results: list[Any]) -> None:
+    assert jq.compile(text).run(None) == results
+
+
+def test_others_have_the_interpreter_as_it_is() -> None:
+    own: Any = import_module("purejq")
+
+    assert own.first('try test("(?=a)a") catch 1', "a") is True

@@ -103,7 +103,9 @@ def _commands(facts: Mapping[str, Any]) -> Iterator[Row]:
         yield _code(words), "better" if better else "same", better
         for flag in fact.get("flags") or ():
             part = (fact.get("parts") or {}).get(flag)
+            other = (fact.get("defaults") or {}).get(flag)
             row = ("in part", part) if part else _flag(command, flag)
+            row = ("other default", other) if other else row
             yield _code(f"{words} {flag}"), *row
 
 

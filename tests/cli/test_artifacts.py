@@ -135,6 +135,7 @@ def test_prune_asks_for_confirmation_on_a_terminal(
 
     unused(etcd)
     monkeypatch.setattr("sys.stdin", Terminal(answer))
+    monkeypatch.setattr("sys.stderr", Terminal())
 
     assert words("artifacts prune") == 0
 

@@ -63,6 +63,10 @@ def test_deleted_keys_are_printed_and_counted(
     [
         ("etcd delete pods", "'kwokctl etcd delete' needs either a NAME or '--all'"),
         ("etcd delete pods web --all", "'kwokctl etcd delete' needs either a NAME or '--all'"),
+        (
+            "etcd delete --all",
+            "'kwokctl etcd delete --all' without a RESOURCE would delete everything",
+        ),
         ("etcd put", "'kwokctl etcd put' needs '--path FILE'"),
         ("etcd get -o table", "'--output' is 'table'"),
         ("etcd get --dial-timeout 1s", "'--dial-timeout' needs '--endpoints'"),

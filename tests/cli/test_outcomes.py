@@ -131,7 +131,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         ),
         (
             "scale pod --replicas 1 -n web",
-            {"scale": ScaleResult(kind="Pod", name="pod", deleted=9, existing=10)},
+            {"scale": ScaleResult(kind="Pod", name="pod", namespace="web", deleted=9, existing=10)},
             [
                 "'pod' has 1 pod (9 deleted). See them with:",
                 "kwokctl kubectl -n web get pods -l kwok.x-k8s.io/kwokctl-scale=pod",

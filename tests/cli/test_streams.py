@@ -55,7 +55,7 @@ def test_a_verb_that_prints_nothing_needs_no_standard_output(environ: dict[str, 
 
 
 def test_a_verb_runs_without_any_stream(environ: dict[str, str]) -> None:
-    assert shell(environ, "scale node <&- >&- 2>&-").returncode == 1
+    assert shell(environ, "scale node --replicas 1 <&- >&- 2>&-").returncode == 1
     assert shell(environ, "delete cluster <&- >&- 2>&-").returncode == 0
 
 

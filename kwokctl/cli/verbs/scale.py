@@ -1,10 +1,11 @@
 """`scale`: so many nodes, pods or other objects."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokctl.cli import dry_run
+from kwokctl.cli import confirmation, dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
@@ -12,6 +13,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output, Timeout, Wait
 from kwokctl.cli.parsing.shapes import count_option, file_option, namespace_option
 from kwokctl.cli.parsing.values import one_of
+from kwokctl.errors import KwokctlError, UsageError
 
 if TYPE_CHECKING:
     from kwokctl.clusters.scaling.request import ScaleResult
@@ -48,7 +50,7 @@ def scale(
     ] = None,
     replicas: Annotated[
         int | None,
-        count_option("--replicas", "Number of objects in the set [default: 1]"),
+        count_option("--replicas", "Number of objects in the set; must be given"),
     ] = None,
     serial_length: Annotated[
         int | None,
@@ -59,7 +61,7 @@ def scale(
     ] = None,
     namespace: Annotated[
         str | None,
-        namespace_option("Namespace of the objects [default: default]"),
+        namespace_option("Namespace of the objects [default: that of the template, or default]"),
     ] = None,
     params: Annotated[
         list[str] | None,
@@ -109,6 +111,15 @@ def scale(
             parser=one_of("--data-path", "auto", "api", "etcd"),
         ),
     ] = None,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            "-y",
+            help="Do not ask before more than half of a set of over ten objects is deleted; without "
+            "a terminal it is not asked",
+        ),
+    ] = False,
     wait: Wait = None,
     timeout: Timeout = None,
     output: Output = "",
@@ -117,20 +128,24 @@ def scale(
 
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """
+    if replicas is None:
+        replicas = _unspoken_replicas(call, kind, set_name)
     from kwokctl.clusters.scale import scale as scale_cluster
-    from kwokctl.clusters.scaling.request import ScaleRequest
+    from kwokctl.clusters.scaling.request import ScaleRequest, unasked
     from kwokctl.host.paths import expanded
 
+    asking = partial(confirmation.confirmed_within, call.console)
     request = ScaleRequest(
         kind=kind,
         name=set_name,
-        replicas=1 if replicas is None else replicas,
+        replicas=replicas,
         serial_length=6 if serial_length is None else serial_length,
-        namespace=namespace or "default",
+        namespace=namespace or None,
         params=tuple(params or ()),
         on_nodes=on_nodes,
         force=force,
         grace_seconds=grace_period or 0,
+        confirm=unasked if yes or not confirmation.is_possible() else asking,
         wait=wait or None,
         timeout=timeout or None,
     )
@@ -154,10 +169,12 @@ def scale(
         data_path=data_path,
     )
     tool = f"kubectl --kubeconfig {kubeconfig}" if kubeconfig else f"{call.itself} kubectl"
-    within = f" -n {namespace}" if namespace else ""
+    within = f" -n {result.namespace}" if result.namespace not in {"", "default"} else ""
     see = f"{tool}{within} get {_plural(result.kind)} -l {request.selector}"
     outcome = Outcome(
-        message=in_words(result, is_waited_for=bool(wait)),
+        message=in_words(
+            result, is_waited_for=bool(wait), is_declined=result.count > request.replicas
+        ),
         lead="See them with",
         then=(see,) if result.count or result.held else (),
         cluster="" if kubeconfig else call.name,
@@ -167,10 +184,39 @@ def scale(
     conclude(call, outcome, output)
 
 
-def in_words(result: "ScaleResult", *, is_waited_for: bool = False) -> str:
+def _unspoken_replicas(call: Invocation, kind: str, set_name: str | None) -> int:
+    """Return how many objects a set is to have when nothing says so: none may be deleted by a slip.
+
+    Raises UsageError except where the original's ways are asked for, which makes it one.
+    """
+    if call.acts_as_original or _was_created_as_original(call):
+        return 1
+    words = " ".join(["scale", kind, *([set_name] if set_name else [])])
+    raise UsageError(
+        "'--replicas' is missing: nothing was created or deleted",
+        hint=f"say how many objects there are to be: {call.itself} {words} --replicas 10",
+    )
+
+
+def _was_created_as_original(call: Invocation) -> bool:
+    from kwokctl.clusters.state.saved import load
+    from kwokctl.config.original.compat import KWOKCTL
+
+    try:
+        saved = load(call.home.paths(call.cluster), call.cluster)
+    except KwokctlError:
+        return False
+    return saved.options.compat == KWOKCTL
+
+
+def in_words(
+    result: "ScaleResult", *, is_waited_for: bool = False, is_declined: bool = False
+) -> str:
     """Say how many objects a set has now, and what became of the others."""
     from kwokctl.clusters.scaling.readiness import word_for
 
+    if is_declined:
+        return f"'{result.name}' still has {objects_of(result)} (nothing was deleted)"
     ready = f", all {word_for(result.kind)}" if is_waited_for and result.count else ""
     changes = [
         f"{number:,} {what}"

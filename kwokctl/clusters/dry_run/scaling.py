@@ -47,6 +47,7 @@ async def scale_steps(
 async def _changes(client: Client, request: ScaleRequest, first: Json) -> Changes:
     reader = ClusterApiReader(client)
     resource = await reader.resolve(first["apiVersion"], first["kind"])
+    request = request.placed(resource, first)
     namespace = request.namespace if resource.namespaced else None
     listed = reader.select(resource, namespace, members_of(request.set_name))
     return changes_for(request, [known async for known in listed])

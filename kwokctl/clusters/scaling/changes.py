@@ -13,6 +13,7 @@ import msgspec
 
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.replacing import replace
 
 
 class Serials(Sequence[int]):
@@ -171,6 +172,16 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """Serials of the objects to make."""
     held: int = 0
     """How many that are deleted, or have been, exist until their finalizers are removed."""
+
+    @property
+    def members(self) -> int:
+        """How many there are before."""
+        return len(self.kept) + len(self.surplus)
+
+    def without_deletions(self) -> "Changes":
+        """Return the same with all members kept."""
+        kept = (*self.kept, *(member.name for member in self.surplus))
+        return replace(self, kept=kept, surplus=(), held=0)
 
 
 class Names(Collection[str]):

@@ -17,7 +17,7 @@ from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.port import FakeKubelet, NewObjects, ObjectKey
-from kwokctl.errors import ApiError, ConflictError, NotFoundError
+from kwokctl.errors import ApiError, ConfigError, ConflictError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.replacing import replace
@@ -194,9 +194,20 @@ class SetCreation:
 
     def _body(self, number_of: Callable[[int], int], serial: int) -> dict[str, Json]:
         body = self._placing.stamp(serial)
+        self._check_namespace(body["metadata"])
         if self._resource == NODES:
             _annotate(body, number_of(serial))
         return body
+
+    def _check_namespace(self, metadata: Mapping[str, Json]) -> None:
+        """Make sure that all objects are in the namespace of the first one."""
+        own = metadata.get("namespace") or self._namespace
+        if self._namespace is not None and own != self._namespace:
+            raise ConfigError(
+                f"the template '{self._request.kind}' puts '{metadata['name']}' into the namespace "
+                f"'{own}', but the first object into '{self._namespace}'",
+                hint="a set is in one namespace: scale one set for each namespace, with --namespace",
+            )
 
     def _varying(self, number_of: Callable[[int], int], samples: Mapping[int, Json]) -> Varying:
         pattern = self._renderer.pattern()

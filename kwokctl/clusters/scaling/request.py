@@ -1,21 +1,36 @@
 """A request to `scale`, checked before anything is touched."""
 
 import re
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
 from kwokctl.embedded.selection import requirements
 from kwokctl.errors import UsageError
+from kwokctl.json_value import Json
 from kwokctl.kube.names import LABEL_RULE, is_label
+from kwokctl.kube.resource import Resource
+from kwokctl.replacing import replace
 
 LABEL = "kwok.x-k8s.io/kwokctl-scale"
 """Every object that `scale` makes carries the name of its set under this label."""
+
+DEFAULT_NAMESPACE = "default"
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _LABEL_LENGTH = 63
 _NAME_LENGTH = 253
 _MOST = 1_000_000_000
 """More objects than any etcd holds."""
+
+
+Confirm = Callable[[str], Awaitable[bool]]
+"""Asks whether to do what a question says."""
+
+
+async def unasked(_question: str) -> bool:
+    """Agree: there is nobody to be asked."""
+    return True
 
 
 class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +43,8 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
     replicas: int = 1
     serial_length: int = 6
     """Digits of the number in an object's name; 0 gives a single object the bare name."""
-    namespace: str = "default"
+    namespace: str | None = None
+    """None: that of the template, else `default`."""
     params: tuple[str, ...] = ()
     """jq programs, each of which turns the parameters into new ones."""
     on_nodes: str | None = None
@@ -39,6 +55,8 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether to continue though etcd or memory will not be enough."""
     grace_seconds: int = 0
     """How long objects that are deleted may take to end."""
+    confirm: Confirm = unasked
+    """Asks before more than half of a set that is not small is deleted."""
     wait: float | None = None
     """Seconds to wait until every object is ready, once all are made or deleted: 0 for as long as it
     takes, None not to wait."""
@@ -60,11 +78,7 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
                 f"--serial-length 0 gives one bare name, but --replicas is {self.replicas}",
                 hint="use a --serial-length of at least 1, or --replicas 1",
             )
-        if not is_label(self.namespace):
-            raise UsageError(
-                f"'--namespace' is '{self.namespace}', which cannot be the name of a namespace",
-                hint=LABEL_RULE,
-            )
+        self._check_namespace()
         if self.on_nodes:
             requirements(self.on_nodes)
         self._check_name()
@@ -95,6 +109,43 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
         serial = int(digits)
         return serial if self.object_name(serial) == name else None
 
+    def placed(self, resource: Resource, body: Mapping[str, Json]) -> "ScaleRequest":
+        """Return the same with the namespace in which its objects are; `body` is the first of them.
+
+        Raises UsageError for a namespace that is given where none, or another one, is possible.
+        """
+        given = self.namespace
+        if not resource.namespaced:
+            if given is not None:
+                raise UsageError(
+                    f"'--namespace' is '{given}', but {resource.plural} are in no namespace",
+                    hint=f"leave it out; the number of {resource.plural} is --replicas N",
+                )
+            return self
+        own = body["metadata"].get("namespace") or None
+        if given is not None and own not in {None, given}:
+            raise UsageError(
+                f"'--namespace' is '{given}', but the template '{self.kind}' puts its objects into "
+                f"'{own}'",
+                hint="leave --namespace out, or write '{{ Namespace }}' in the template",
+            )
+        return replace(self, namespace=given or own or DEFAULT_NAMESPACE)
+
+    def _check_namespace(self) -> None:
+        given = self.namespace
+        if given is None:
+            return
+        if given.isdecimal():
+            raise UsageError(
+                f"'--namespace' is '{given}', a number",
+                hint=f"for {given} objects: kwokctl scale {self.kind} --replicas {given}",
+            )
+        if not is_label(given):
+            raise UsageError(
+                f"'--namespace' is '{given}', which cannot be the name of a namespace",
+                hint=LABEL_RULE,
+            )
+
     def _check_name(self) -> None:
         name = self.set_name
         if self.name and self.name.isdecimal():
@@ -118,6 +169,8 @@ class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Kind of the objects, as the cluster spells it: `Node`."""
     name: str
     """Name of the set."""
+    namespace: str = ""
+    """Where its objects are; empty for kinds that are in no namespace."""
     created: int = 0
     deleted: int = 0
     existing: int = 0

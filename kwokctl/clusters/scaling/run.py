@@ -31,6 +31,8 @@ _MANY = 1000
 """Objects for which it is looked whether etcd has room for them."""
 _MUCH = 0.05
 """Watches that are ended for each object written, above which that is reported."""
+_LARGE = 10
+"""Objects; it is asked before more than half of a larger set is deleted."""
 _FEW = Choice(path="api", why="there are few objects")
 
 
@@ -49,6 +51,7 @@ async def scale_set(
     )
     first = renderer.stamp(0)
     resource = await context.reader.resolve(first["apiVersion"], first["kind"])
+    request = request.placed(resource, first)
     placing = await placing_of(request, renderer, resource, context.reader)
     return await _Scaling(request, resource, context, renderer, placing).run()
 
@@ -83,6 +86,9 @@ class _Scaling:
         async with self._bounded(), AsyncExitStack() as changing:
             await changing.enter_async_context(self._context.turn(self._identity, doing))
             changes = await self._changes()
+            self._remark_parameters(changes)
+            if not await self._is_agreed(changes):
+                return self._result(changes.without_deletions())
             await self._demand_room(changes.missing)
             admission = await self._admission(changes, changing)
             async with self._reporting(changes):
@@ -91,13 +97,17 @@ class _Scaling:
                     await self._through_api(changes, changing)
                 else:
                     await self._past_api(changes, admission, changing)
+        return self._result(changes)
+
+    def _result(self, changes: Changes) -> ScaleResult:
         return ScaleResult(
             kind=self._resource.kind,
             name=self._request.set_name,
+            namespace=self._namespace or "",
             created=len(changes.missing),
             deleted=len(changes.surplus),
-            existing=len(changes.kept) + len(changes.surplus),
-            held=changes.held if request.wait is None else 0,
+            existing=changes.members,
+            held=changes.held if self._request.wait is None else 0,
         )
 
     @property
@@ -109,6 +119,25 @@ class _Scaling:
         reader = self._context.reader
         listed = reader.select(self._resource, self._namespace, self._selector)
         return changes_for(self._request, [known async for known in listed])
+
+    def _remark_parameters(self, changes: Changes) -> None:
+        """Say which objects do not get the parameters that were given."""
+        if not self._request.params or not changes.kept:
+            return
+        kept, name = amount(len(changes.kept), self._resource), self._request.set_name
+        self._context.progress.note(
+            f"--param is for new objects only: the {kept} that '{name}' has already "
+            f"{'stays' if len(changes.kept) == 1 else 'stay'} as they are; to make all anew, scale to 0 first"
+        )
+
+    async def _is_agreed(self, changes: Changes) -> bool:
+        """Ask before more than half of a set that is not small is deleted."""
+        members, surplus = changes.members, len(changes.surplus)
+        if members <= _LARGE or 2 * surplus <= members:
+            return True
+        whole, name = amount(members, self._resource), self._request.set_name
+        which = f"all {whole}" if surplus == members else f"{surplus:,} of the {whole}"
+        return await self._request.confirm(f"Delete {which} of the set '{name}'?")
 
     async def _through_api(self, changes: Changes, changing: AsyncExitStack) -> None:
         """Create nodes no faster than they become ready, as a watch shows."""

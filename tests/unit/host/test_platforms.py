@@ -36,7 +36,7 @@ ENDING = (
     "snapshot record --path x", "snapshot replay --path x", "snapshot list", "snapshot mark x",
     "snapshot rewind x", "snapshot drop x", "snapshot serve", "logs etcd", "export logs",
     "port-forward etcd 1:2", "kubectl get nodes", "etcdctl get /", "etcdutl version", "etcd get",
-    "etcd put --path x", "etcd delete --all", "etcd snapshot record --path x",
+    "etcd put --path x", "etcd delete pods --all", "etcd snapshot record --path x",
     "etcd snapshot replay --path x", "kectl get", "env", "stage test x",
     "stage explain pod/x", "artifacts list", "artifacts verify", "artifacts prune --all",
     "artifacts build --dry-run", "artifacts pull", "artifacts add x", "artifacts images",

@@ -1,11 +1,11 @@
 """`artifacts`: the programs that clusters run, in this user's store."""
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli import confirmation
 from kwokctl.cli import dry_run as dry_runs
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
@@ -268,13 +268,12 @@ def prune(
 
 def _is_confirmed(call: Invocation, question: str) -> bool:
     """Ask on the terminal; UsageError where there is none."""
-    if not (sys.stdin and sys.stdin.isatty()):
+    if not confirmation.is_possible():
         raise UsageError(
             "without a terminal to ask on, 'artifacts prune' removes nothing unless it is confirmed",
             hint="add --yes to remove what is listed above",
         )
-    call.console.line(f"{question} [y/N]")
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    return confirmation.confirmed(call.console, question)
 
 
 def _entry(entry: "Entry") -> dict[str, object]:

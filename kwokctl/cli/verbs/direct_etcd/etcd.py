@@ -172,6 +172,11 @@ def delete(
             f"'{call.itself} {call.command}' needs either a NAME or '--all'",
             hint=f"see what there is with: {call.itself} etcd get {resource}".rstrip(),
         )
+    if not resource and not call.acts_as_original:
+        raise UsageError(
+            f"'{call.itself} {call.command} --all' without a RESOURCE would delete everything in etcd",
+            hint=f"name the kind: {call.itself} etcd delete pods --all",
+        )
     from kwokctl.clusters.direct_etcd.access import with_objects
     from kwokctl.clusters.direct_etcd.reading import delete_objects
 

@@ -12,7 +12,7 @@ import orjson
 
 from kwokctl.clusters.scaling.objects.networks import Positions, add_cidr, add_ip
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate
-from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
+from kwokctl.clusters.scaling.request import DEFAULT_NAMESPACE, LABEL, ScaleRequest
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
@@ -127,7 +127,7 @@ class Renderer:
         """How far its objects count on from where the template starts."""
         self._functions = {
             **for_nodes(common(wall), kubelet),
-            "Namespace": lambda: request.namespace,
+            "Namespace": lambda: request.namespace or DEFAULT_NAMESPACE,
             "AddCIDR": add_cidr,
             "AddIP": add_ip,
         }

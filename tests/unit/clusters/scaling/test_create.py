@@ -21,7 +21,7 @@ from tests.support.memory_cluster import MemoryCluster, refused
 
 
 def creation(cluster: MemoryCluster, resource: Resource = PODS) -> SetCreation:
-    request = ScaleRequest(kind="thing", serial_length=3)
+    request = ScaleRequest(kind="thing", serial_length=3, namespace="default")
 
     def stamp(serial: int) -> dict[str, Any]:
         return {

@@ -10,7 +10,8 @@ from kwokctl.clusters.scaling.objects.templates import load_templates
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.config.data_path import Choice
-from kwokctl.errors import ApiError, TimedOutError, UsageError
+from kwokctl.config.documents import Document
+from kwokctl.errors import ApiError, ConfigError, TimedOutError, UsageError
 from kwokctl.tasks import beside
 from kwokctl.waits import Standstill
 from tests.support import virtual_time
@@ -24,9 +25,14 @@ def scale(
     *,
     interrupt_after: int | None = None,
     meanwhile: Coroutine[object, None, None] | None = None,
+    template: str = "",
     **request: Any,
 ) -> ScaleResult:
-    """Scale; `interrupt_after` so many objects have been made or deleted, it is cancelled."""
+    """Scale; `interrupt_after` so many objects have been made or deleted, it is cancelled.
+
+    `template` is one of the user's own, called `own`.
+    """
+    documents = [own_template(template)] if template else []
     listener = listener or Listener()
     context = ScaleContext(
         reader=cluster,
@@ -42,9 +48,15 @@ def scale(
         if interrupt_after is not None:
             listener.on_advance = lambda done: task.cancel() if done == interrupt_after else None
         async with beside(*filter(None, [meanwhile])):
-            return await scale_set(ScaleRequest(**request), load_templates([]), context)
+            return await scale_set(ScaleRequest(**request), load_templates(documents), context)
 
     return virtual_time.run(run())
+
+
+def own_template(text: str) -> Document:
+    version, kind = "config.kwok.x-k8s.io/v1alpha1", "KwokctlResource"
+    body: Any = {"metadata": {"name": "own"}, "template": text}
+    return Document(kind=kind, api_version=version, name="own", body=body, source="own.yaml")
 
 
 def running(body: dict[str, Any]) -> None:
@@ -70,10 +82,10 @@ def test_a_set_grows_and_shrinks_and_then_there_is_nothing_to_do() -> None:
 
     assert scale(cluster, kind="pod", name="web", replicas=3).created == 3
     assert scale(cluster, kind="pod", name="web", replicas=5) == ScaleResult(
-        kind="Pod", name="web", created=2, existing=3
+        kind="Pod", name="web", namespace="default", created=2, existing=3
     )
     assert scale(cluster, kind="pod", name="web", replicas=2) == ScaleResult(
-        kind="Pod", name="web", deleted=3, existing=5
+        kind="Pod", name="web", namespace="default", deleted=3, existing=5
     )
     assert scale(cluster, kind="pod", name="web", replicas=2).is_unchanged
     assert cluster.names("Pod") == ["web-000000", "web-000001"]
@@ -95,6 +107,123 @@ def test_pods_are_created_in_the_requested_namespace() -> None:
     scale(cluster, kind="pod", replicas=1, namespace="load")
 
     assert list(cluster.objects) == [("Pod", "load", "pod-000000")]
+
+
+@pytest.mark.parametrize("replicas", [0, 1, 5])
+def test_nodes_are_in_no_namespace_and_none_is_deleted_by_a_wrong_word(replicas: int) -> None:
+    cluster = MemoryCluster()
+    scale(cluster, kind="node", replicas=3)
+
+    with pytest.raises(UsageError, match="nodes are in no namespace"):
+        scale(cluster, kind="node", replicas=replicas, namespace="load")
+
+    assert len(cluster.names("Node")) == 3
+
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {namespace: %s}"
+
+
+def test_a_template_can_name_the_namespace() -> None:
+    cluster = MemoryCluster(namespaces={"default", "team-a"})
+
+    result = scale(cluster, template=POD % "team-a", kind="own", replicas=3)
+    shrunk = scale(cluster, template=POD % "team-a", kind="own", replicas=1)
+
+    assert (result.namespace, result.created, shrunk.deleted) == ("team-a", 3, 2)
+    assert list(cluster.objects) == [("Pod", "team-a", "own-000000")]
+
+
+def test_a_template_and_the_request_must_agree_on_the_namespace() -> None:
+    cluster = MemoryCluster(namespaces={"default", "team-a", "load"})
+
+    scale(cluster, template=POD % "team-a", kind="own", replicas=1, namespace="team-a")
+    with pytest.raises(UsageError, match="but the template 'own' puts its objects into 'team-a'"):
+        scale(cluster, template=POD % "team-a", kind="own", replicas=0, namespace="load")
+
+    assert cluster.names("Pod") == ["own-000000"]
+
+
+def test_a_set_is_in_one_namespace() -> None:
+    cluster = MemoryCluster(namespaces={"load-0", "load-1"})
+
+    with pytest.raises(ConfigError, match="'own-000001' into the namespace 'load-1'"):
+        scale(cluster, template=POD % "load-{{ Index }}", kind="own", replicas=2)
+
+
+@pytest.mark.parametrize(("given", "found"), [(None, "default"), ("load", "load")])
+def test_namespace_is_never_empty_in_a_template(given: str | None, found: str) -> None:
+    cluster = MemoryCluster(namespaces={"default", "load"})
+    template = POD % "{{ Namespace }}" + "\nspec: {hostname: in-{{ Namespace }}}"
+
+    scale(cluster, template=template, kind="own", replicas=1, namespace=given)
+
+    [(key, body)] = cluster.objects.items()
+    assert key == ("Pod", found, "own-000000")
+    assert body["spec"]["hostname"] == f"in-{found}"
+
+
+class Asked:
+    """Answers questions, and keeps them."""
+
+    def __init__(self, *, answer: bool) -> None:
+        self.questions: list[str] = []
+        self._answer = answer
+
+    async def __call__(self, question: str) -> bool:
+        self.questions.append(question)
+        return self._answer
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "question"),
+    [
+        (20, 2, "Delete 18 of the 20 nodes of the set 'node'?"),
+        (11, 5, "Delete 6 of the 11 nodes of the set 'node'?"),
+        (11, 0, "Delete all 11 nodes of the set 'node'?"),
+        (12, 6, ""),
+        (10, 0, ""),
+        (20, 19, ""),
+        (20, 40, ""),
+        (0, 40, ""),
+    ],
+)
+def test_more_than_half_of_a_large_set_is_deleted_after_a_question_only(
+    before: int, after: int, question: str
+) -> None:
+    cluster = MemoryCluster()
+    scale(cluster, kind="node", replicas=before)
+    no, yes = Asked(answer=False), Asked(answer=True)
+
+    declined = scale(cluster, kind="node", replicas=after, confirm=no, wait=None)
+    left = len(cluster.names("Node"))
+    scale(cluster, kind="node", replicas=after, confirm=yes)
+
+    assert no.questions == ([question] if question else [])
+    assert left == (before if question else after) == declined.count
+    assert not (question and declined.deleted)
+    assert len(cluster.names("Node")) == after
+
+
+def test_what_was_declined_is_not_waited_for() -> None:
+    cluster = MemoryCluster()
+    scale(cluster, kind="node", replicas=20)
+
+    result = scale(cluster, kind="node", replicas=1, wait=5, confirm=Asked(answer=False))
+
+    assert result == ScaleResult(kind="Node", name="node", existing=20)
+
+
+def test_parameters_that_old_objects_do_not_get_are_remarked() -> None:
+    cluster, listener = MemoryCluster(), Listener()
+    params = ('.allocatable.cpu = "64"',)
+
+    scale(cluster, listener, kind="node", replicas=2, params=params)
+    assert listener.notes == []
+    scale(cluster, listener, kind="node", replicas=3, params=params)
+    scale(cluster, listener, kind="node", replicas=3)
+
+    [note] = listener.notes
+    assert "for new objects only: the 2 nodes that 'node' has already stay as they are" in note
 
 
 def test_parameters_reach_the_objects() -> None:

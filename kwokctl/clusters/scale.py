@@ -16,6 +16,7 @@ from kwokctl.clusters.scaling.objects.templates import (
     ResourceTemplate,
     find_template,
     load_templates,
+    template_name,
 )
 from kwokctl.clusters.scaling.reader import ClusterApiReader
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
@@ -79,6 +80,7 @@ async def scale(
     UnavailableError, which names the components that do not run.
     """
     templates = load_templates(documents)
+    request = replace(request, kind=template_name(templates, request.kind))
     # What is wrong with the template's parameters is wrong in any cluster, and without one.
     template = find_template(templates, request.kind)
     for unused in template.unused(edited(template.parameters, request.params)):

@@ -36,6 +36,14 @@ def test_without_replicas_nothing_is_done(
     assert f"kwokctl {text.removeprefix('--dry-run ')} --replicas 10" in said
 
 
+def test_a_number_in_place_of_a_name_is_the_number_of_the_hint(
+    words: Words, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words("scale nodes 25") == 2
+
+    assert "kwokctl scale nodes --replicas 25\n" in capfd.readouterr().err
+
+
 def test_the_original_s_ways_make_it_one_object(
     words: Words, runner: RecordingRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

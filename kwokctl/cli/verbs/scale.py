@@ -131,7 +131,7 @@ def scale(
     if replicas is None:
         replicas = _unspoken_replicas(call, kind, set_name)
     from kwokctl.clusters.scale import scale as scale_cluster
-    from kwokctl.clusters.scaling.request import ScaleRequest, unasked
+    from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, unasked
     from kwokctl.host.paths import expanded
 
     asking = partial(confirmation.confirmed_within, call.console)
@@ -170,7 +170,7 @@ def scale(
     )
     tool = f"kubectl --kubeconfig {kubeconfig}" if kubeconfig else f"{call.itself} kubectl"
     within = f" -n {result.namespace}" if result.namespace not in {"", "default"} else ""
-    see = f"{tool}{within} get {_plural(result.kind)} -l {request.selector}"
+    see = f"{tool}{within} get {_plural(result.kind)} -l {LABEL}={result.name}"
     outcome = Outcome(
         message=in_words(
             result, is_waited_for=bool(wait), is_declined=result.count > request.replicas
@@ -191,10 +191,12 @@ def _unspoken_replicas(call: Invocation, kind: str, set_name: str | None) -> int
     """
     if call.acts_as_original or _was_created_as_original(call):
         return 1
-    words = " ".join(["scale", kind, *([set_name] if set_name else [])])
+    is_number = set_name is not None and set_name.isdecimal()
+    number = set_name if is_number else "10"
+    words = " ".join(["scale", kind, *([set_name] if set_name and not is_number else [])])
     raise UsageError(
         "'--replicas' is missing: nothing was created or deleted",
-        hint=f"say how many objects there are to be: {call.itself} {words} --replicas 10",
+        hint=f"say how many objects there are to be: {call.itself} {words} --replicas {number}",
     )
 
 

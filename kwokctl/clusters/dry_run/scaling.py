@@ -7,7 +7,11 @@ from pathlib import Path
 from kwokctl.clusters.dry_run.lifecycle import Steps
 from kwokctl.clusters.scaling.changes import Changes, changes_for
 from kwokctl.clusters.scaling.objects.render import Renderer
-from kwokctl.clusters.scaling.objects.templates import find_template, load_templates
+from kwokctl.clusters.scaling.objects.templates import (
+    find_template,
+    load_templates,
+    template_name,
+)
 from kwokctl.clusters.scaling.reader import ClusterApiReader, members_of
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.state.home import Home
@@ -19,6 +23,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
+from kwokctl.replacing import replace
 from kwokctl.script.steps import Comment
 
 
@@ -31,7 +36,9 @@ async def scale_steps(
     kubeconfig: Path | None,
 ) -> Steps:
     """Return what `scale` would do; where the cluster does not answer, how it is to be."""
-    template = find_template(load_templates(documents), request.kind)
+    templates = load_templates(documents)
+    request = replace(request, kind=template_name(templates, request.kind))
+    template = find_template(templates, request.kind)
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     first = Renderer(template, request, wall).stamp(0)
     if kubeconfig is None:

@@ -93,11 +93,13 @@ def names(cluster: FakeCluster) -> list[str]:
     return sorted(name for _, _, name in cluster.objects if name != POSITIONS)
 
 
+@pytest.mark.parametrize("kind", ["node", "nodes"])
 async def test_any_cluster_that_a_kubeconfig_leads_to_can_be_scaled(
-    home: Home, cluster: FakeCluster, tmp_path: Path
+    home: Home, cluster: FakeCluster, tmp_path: Path, kind: str
 ) -> None:
+    request = replace(THREE_NODES, kind=kind)
     async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
-        result = await scale(home, NAME, THREE_NODES, documents=(), kubeconfig=kubeconfig)
+        result = await scale(home, NAME, request, documents=(), kubeconfig=kubeconfig)
 
     assert result == ScaleResult(kind="Node", name="node", created=3)
     assert names(cluster) == ["node-000000", "node-000001", "node-000002"]

@@ -13,6 +13,8 @@ from kwokctl.errors import UsageError
 
 KIND = "KwokctlResource"
 _BUILT_IN = ("node", "pod")
+_AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
+"""What kubectl calls the kinds of the built-in templates."""
 
 
 class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,11 @@ def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTempla
             template = _template(document)
             templates.setdefault(template.name, template)
     return templates
+
+
+def template_name(templates: Mapping[str, ResourceTemplate], word: str) -> str:
+    """Return the name of the template that a word means: one of kubectl's for a built-in one, too."""
+    return word if word in templates else _AS_KUBECTL.get(word, word)
 
 
 def find_template(templates: Mapping[str, ResourceTemplate], name: str) -> ResourceTemplate:

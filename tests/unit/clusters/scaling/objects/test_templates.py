@@ -2,7 +2,11 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.objects.templates import find_template, load_templates
+from kwokctl.clusters.scaling.objects.templates import (
+    find_template,
+    load_templates,
+    template_name,
+)
 from kwokctl.config.documents import Document
 from kwokctl.errors import ConfigError, UsageError
 
@@ -32,6 +36,20 @@ def test_nodes_and_pods_are_built_in() -> None:
         "hostNetwork": False,
         "nodeName": "",
     }
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [("nodes", "node"), ("no", "node"), ("pods", "pod"), ("po", "pod"), ("gpu", "gpu")],
+)
+def test_words_of_kubectl_mean_the_built_in_templates(word: str, name: str) -> None:
+    assert template_name(load_templates([]), word) == name
+
+
+def test_a_template_of_the_user_has_its_own_name_before_a_word_of_kubectl() -> None:
+    templates = load_templates([resource("nodes", template="kind: Node")])
+
+    assert template_name(templates, "nodes") == "nodes"
 
 
 def test_a_template_of_the_user_comes_before_the_built_in_one() -> None:

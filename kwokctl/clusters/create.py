@@ -15,6 +15,7 @@ from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
+from kwokctl.clusters.programs.tools_last import lacking_tools
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.files import write_files
@@ -77,6 +78,8 @@ class Created(msgspec.Struct, frozen=True, kw_only=True):
     """Where components are opened that have pages."""
     started: tuple[ComponentName, ...] = ()
     """The components that did not run before."""
+    lacking: tuple[str, ...] = ()
+    """The tools that are not on this machine: no component needs them, so they come last."""
 
 
 async def create_cluster(home: Home, request: CreateRequest) -> Created:
@@ -97,9 +100,11 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
             _check_empty(request)
             saved, drift = compared(home, request)
             data_path, options = saved.data_path(), saved.options
+            lacking = await lacking_tools(home, options)
             server, plan, started = await _continue(home, request, saved)
         else:
             drift, data_path, options = (), wanted.data_path, wanted.options
+            lacking = await lacking_tools(home, options)
             server, plan, started = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
@@ -114,6 +119,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         data_path=data_path,
         urls={each.name: each.url for each in plan.components.values() if each.url},
         started=started,
+        lacking=lacking,
     )
 
 

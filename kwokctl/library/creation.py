@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.clusters.create import CreateRequest, create_cluster
+from kwokctl.clusters.programs.tools_last import get_tools
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.first_sets import first_sets
 from kwokctl.clusters.state.home import Home
@@ -54,4 +55,6 @@ async def create(home: Home, wanted: CreationRequest) -> bool:
     created = await create_cluster(home, request)
     for each in first_sets(resolved.options):
         await scale(home, wanted.name, replace(each, wait=wanted.wait), documents=documents)
+    if created.lacking:
+        await get_tools(home, wanted.name, created.lacking)
     return not created.existed

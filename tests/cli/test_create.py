@@ -148,6 +148,32 @@ def test_a_new_cluster_gets_its_nodes_and_then_its_pods(
     assert "is ready with 1,000 nodes and 1,000 nodes; " in capfd.readouterr().err
 
 
+def test_tools_that_no_component_needs_come_last_of_all(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created(lacking=("kubectl", "etcdctl"))
+    runner.answers["scale"] = ScaleResult(kind="Node", name="node", created=5)
+    runner.answers["get_tools"] = ("kubectl",)
+
+    assert words("create cluster --nodes 5 -o json") == 0
+
+    assert [verb for verb, _, _ in runner.calls] == ["create_cluster", "scale", "get_tools"]
+    assert runner.calls[-1][1][1:] == ("kwok", ("kubectl", "etcdctl"))
+    assert json.loads(capfd.readouterr().out)["result"]["lacking"] == ["kubectl"]
+
+
+def test_an_interrupt_while_tools_are_built_leaves_the_cluster_and_says_so(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created(lacking=("kubectl",))
+    runner.answers["get_tools"] = KeyboardInterrupt(2)
+
+    assert words("create cluster") == 130
+
+    stays = "the cluster 'kwok' is running and is kept; continue with: kwokctl create cluster"
+    assert stays in capfd.readouterr().err
+
+
 def test_a_number_of_nodes_that_cannot_be_is_refused_before_there_is_a_cluster(
     words: Words, runner: RecordingRunner
 ) -> None:

@@ -21,9 +21,10 @@ from kwokctl.cli.parsing.options import (
     kubeconfig_path,
 )
 from kwokctl.cli.verbs.deletion import conclude_all
-from kwokctl.cli.verbs.populate import populate, words_of
+from kwokctl.cli.verbs.populate import going_on, populate, words_of
 from kwokctl.cli.verbs.scale import objects_of
 from kwokctl.cli.verbs.time_travel import forking
+from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.create import Created, CreateRequest
@@ -129,6 +130,8 @@ def create(
     for difference in created.drift:
         call.console.warn(f"the cluster exists with other settings: {difference}")
     scaled = populate(call, requests, documents, wait=wait or None, timeout=timeout or None)
+    if created.lacking:
+        created = _with_tools(call, created)
     conclude(call, _creation(call, request, created, scaled), output)
 
 
@@ -253,6 +256,15 @@ def _show_deletion(
             lifecycle.delete_steps, call.home, call.cluster, kubeconfig=kubeconfig, force=force
         )
     dry_run.show(call, steps, output)
+
+
+def _with_tools(call: Invocation, created: "Created") -> "Created":
+    """Get the tools that no component needs, last of all."""
+    from kwokctl.clusters.programs.tools_last import get_tools
+
+    with going_on(call, f"{call.itself} create cluster"):
+        missing = call.run(get_tools, call.home, created.name, created.lacking)
+    return replace(created, lacking=missing)
 
 
 def _creation(

@@ -40,7 +40,7 @@ def populate(
     done: list[ScaleResult] = []
     for request in requests:
         command = f"{call.itself} scale {request.kind} --replicas {request.replicas}"
-        with _going_on(call, " ".join((call.itself, *words_of(request, wait)))):
+        with going_on(call, " ".join((call.itself, *words_of(request, wait)))):
             result = call.run(
                 scale,
                 call.home,
@@ -58,7 +58,7 @@ def populate(
 
 
 @contextmanager
-def _going_on(call: Invocation, command: str) -> Iterator[None]:
+def going_on(call: Invocation, command: str) -> Iterator[None]:
     """Say, after a failure or interrupt, that the cluster stays and how to continue."""
     stays = f"the cluster '{call.name}' is running and is kept; continue with: {command}"
     try:

@@ -22,6 +22,7 @@ from kwokctl.clusters.dry_run.programs import Foreseen, foreseen
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
+from kwokctl.clusters.programs.tools_last import tools_of
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.clusters.wanted import wanted_cluster
@@ -44,7 +45,9 @@ async def create_steps(home: Home, request: CreateRequest) -> Steps:
     if paths.saved.is_file():
         return await _continue_steps(home, request)
     draft = await drafted(home, request.name, wanted, request.resolved, request.documents)
-    found = await foreseen(home, draft.runtime, draft.options, draft.needed)
+    found = await foreseen(
+        home, draft.runtime, draft.options, [*draft.needed, *tools_of(draft.options)]
+    )
     with held_ports(home, request.name, draft.options, wanted.names) as (options, _):
         saved = draft.saved(options, found.artifacts)
     launch = _Launching(
@@ -64,7 +67,7 @@ async def _continue_steps(home: Home, request: CreateRequest) -> Steps:
     await runtime.check()
     if await _is_up(home, runtime, saved):
         return (Comment("The cluster exists and runs."), *remarks, *context)
-    needed = needed_programs(saved.options, saved.names)
+    needed = [*needed_programs(saved.options, saved.names), *tools_of(saved.options)]
     found = await foreseen(home, runtime, saved.options, needed, saved.artifacts)
     launch = _Launching(
         home=home, runtime=runtime, saved=saved, wait=request.wait, timeout=request.timeout

@@ -1,17 +1,15 @@
 """Decides what a new cluster is, but for its programs and ports: before anything is made of it."""
 
-import shutil
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from kwokctl.clusters.launching.profile import profile_notes
-from kwokctl.clusters.programs.needed import TOOLS, manifest_names
+from kwokctl.clusters.programs.needed import manifest_names
 from kwokctl.clusters.state.documents import kept_documents, remarks, runtime_documents
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
-from kwokctl.components.catalog import catalog
 from kwokctl.components.plan import needlessly_disabled
 from kwokctl.config.documents import Document
 from kwokctl.config.nodes.options import ObjectOptions
@@ -94,12 +92,5 @@ async def drafted(
 
 
 def needed_programs(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str]:
-    """Return the programs that must be available: the components, and the tools that go with them.
-
-    Where all programs were given nothing else is fetched; kubectl of the PATH will do.
-    """
-    required = [options.component(each.name) for each in catalog().values() if each.is_required]
-    given = all(each.binary or each.image for each in required)
-    tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
-    manifests = manifest_names(options)
-    return [*names, *manifests] if given else [*names, *manifests, *tools]
+    """Return the programs without which these components cannot be launched."""
+    return [*names, *manifest_names(options)]

@@ -12,6 +12,10 @@ class Step(Protocol):
         """Report what is being done right now; it replaces the previous text."""
         ...
 
+    def expect(self, total: int | None) -> None:
+        """Set the total of a step that began before it was known."""
+        ...
+
     def advance(self, amount: int = 1) -> None:
         """Add to the work done of the step's total."""
         ...
@@ -48,6 +52,9 @@ class Silent:
 
     def say(self, what: str) -> None:
         """Say nothing."""
+
+    def expect(self, total: int | None) -> None:
+        """Expect nothing."""
 
     def advance(self, amount: int = 1) -> None:
         """Count nothing."""

@@ -211,4 +211,6 @@ def _not_downloaded(orders: Sequence[Order], trouble: "Trouble") -> ArtifactErro
         if orders[0].official
         else "check the address and the network"
     )
+    if trouble.passing:
+        hint = f"repeat the command, which continues what has come; or {hint}"
     return ArtifactError(f"{_names(orders)} cannot be downloaded: {trouble}", hint=hint)

@@ -22,7 +22,6 @@ _ROOT = str(Path(__file__).parents[2])
 _PULL = ("artifacts", "pull")
 _OF_ETCD = ("etcd", "etcdctl", "etcdutl")
 _OF_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-_CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
 def _program(name: str) -> bytes:
@@ -64,8 +63,9 @@ def pull(request: pytest.FixtureRequest, kwokctl: Kwokctl, environ: Mapping[str,
     def watched(settings: Mapping[str, str]) -> tuple[str, str]:
         words = [sys.executable, "-m", "kwokctl", *_PULL]
         whole = {**environ, "PYTHONPATH": _ROOT, "TERM": "xterm", "LANG": "C.UTF-8", **settings}
-        shown = _CODES.sub("", terminal.shown(words, whole, rows=24, columns=100))
-        return shown, shown
+        shown = terminal.ran(words, whole, rows=24, columns=100)
+        assert shown.code == 0, shown.text
+        return shown.text, shown.text
 
     return piped if request.param == "pipe" else watched
 
@@ -117,3 +117,21 @@ def test_a_program_comes_from_an_address_and_from_an_archive(
     assert len(re.findall(r"✓ Downloading etcdutl [\d.]+ \(", shown)) == 1, shown
     assert len(site.asked("/mine/scheduler")) == len(site.asked("/mine/tools.tgz")) == 1
     assert site.asked("/kubernetes/kube-scheduler") == []
+
+
+def test_a_download_that_fails_is_crossed_and_says_how_to_go_on(
+    kwokctl: Kwokctl, site: ReleaseSite, mirrored: Mapping[str, str]
+) -> None:
+    site.ranges = False
+    site.faults["/kubernetes/kubectl"] = ["cut"] * 9
+
+    done = kwokctl(*_PULL, **mirrored)
+
+    assert done.returncode == 1
+    assert re.search(r"^✗ Downloading kubectl v[\d.]+ \(", done.stderr, re.MULTILINE), done.stderr
+    assert "✓ Downloading kubectl" not in done.stderr
+    assert "cannot be downloaded: 127.0.0.1 has cut the connection\n" in done.stderr
+    assert "hint: repeat the command, which continues what has come; or " in done.stderr
+
+    site.faults.clear()
+    assert kwokctl(*_PULL, **mirrored).returncode == 0

@@ -44,8 +44,8 @@ class Certificates:
 
 
 @cache
-def certificates(name: str = "test") -> Certificates:
-    """Make an authority of this name, a server for 127.0.0.1 and `localhost`, and a client."""
+def certificates(name: str = "test", hosts: tuple[str, ...] = ("localhost",)) -> Certificates:
+    """Make an authority of this name, a server for 127.0.0.1 and the hosts, and a client."""
     key = ec.generate_private_key(ec.SECP256R1())
     ca = _builder(f"{name}-ca", key, f"{name}-ca").add_extension(
         x509.BasicConstraints(ca=True, path_length=None), critical=True
@@ -53,16 +53,17 @@ def certificates(name: str = "test") -> Certificates:
     authority = ca.sign(key, hashes.SHA256())
     return Certificates(
         ca=authority.public_bytes(serialization.Encoding.PEM),
-        server=_signed("server", f"{name}-ca", key),
-        client=_signed("client", f"{name}-ca", key),
+        server=_signed("server", f"{name}-ca", key, hosts),
+        client=_signed("client", f"{name}-ca", key, hosts),
     )
 
 
-def _signed(name: str, issuer: str, authority: ec.EllipticCurvePrivateKey) -> Pair:
+def _signed(
+    name: str, issuer: str, authority: ec.EllipticCurvePrivateKey, hosts: tuple[str, ...]
+) -> Pair:
     key = ec.generate_private_key(ec.SECP256R1())
-    names = x509.SubjectAlternativeName(
-        [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    )
+    here = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    names = x509.SubjectAlternativeName([*map(x509.DNSName, hosts), here])
     cert = _builder(name, key, issuer).add_extension(names, critical=False)
     return Pair(
         cert.sign(authority, hashes.SHA256()).public_bytes(serialization.Encoding.PEM),

@@ -22,6 +22,9 @@ class ToldStep:
     def say(self, what: str) -> None:
         self.said.append(what)
 
+    def expect(self, total: int | None) -> None:
+        self.total = total
+
     def advance(self, amount: int = 1) -> None:
         self.done += amount
         self.on_advance(self.done)

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Sequence
-from contextlib import ExitStack
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -13,7 +12,7 @@ import msgspec
 from kwokctl.artifacts.background import Post, in_thread
 from kwokctl.artifacts.downloads import archive, first_seen
 from kwokctl.artifacts.downloads.http_failures import Trouble
-from kwokctl.artifacts.downloads.transfer import Transfer, filename, public
+from kwokctl.artifacts.downloads.transfer import Transfer, discard, filename, host_of, public
 from kwokctl.artifacts.downloads.trust import NOTHING, Expected, expected
 from kwokctl.artifacts.locations import Order, is_url
 from kwokctl.artifacts.programs import relatives
@@ -51,39 +50,32 @@ def unpack(
 
 
 class _Shown:
-    """Shows a transfer as one step: called in its thread, it posts to the task that waits for it."""
+    """Shows a transfer as a step: called in its thread, it posts to the task that waits for it."""
 
-    def __init__(self, progress: Progress, title: str, open_steps: ExitStack, post: Post) -> None:
+    def __init__(self, step: Step, post: Post) -> None:
         self.post = post
-        self._progress = progress
-        self._title = title
-        self._open = open_steps
-        self._step: Step | None = None
+        self._step = step
         self._done = 0
 
     def begin(self, total: int | None, done: int) -> None:
-        self.post(self._begin, total, done)
+        self.say("")
+        self.post(self._step.expect, total)
+        self.advance(done - self._done)
 
     def advance(self, amount: int) -> None:
-        self.post(self._advance, amount)
+        self._done += amount
+        self.post(self._step.advance, amount)
 
     def say(self, what: str) -> None:
-        self.post(self._say, what)
+        self.post(self._step.say, what)
 
-    def _begin(self, total: int | None, done: int) -> None:
-        if self._step is None:
-            step = self._progress.step(self._title, total=total, unit="B")
-            self._step = self._open.enter_context(step)
-        self._advance(done - self._done)
 
-    def _advance(self, amount: int) -> None:
-        self._done += amount
-        if self._step:
-            self._step.advance(amount)
+class _NotDeliveredError(Exception):
+    """Ends a step as one that has failed."""
 
-    def _say(self, what: str) -> None:
-        if self._step:
-            self._step.say(what)
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(str(trouble))
+        self.trouble = trouble
 
 
 class _Parcel(msgspec.Struct, frozen=True):
@@ -96,17 +88,26 @@ class _Parcel(msgspec.Struct, frozen=True):
     progress: Progress
 
     async def deliver(self) -> Trouble | None:
+        if not is_url(self.url):
+            path = Path(self.url)
+            await in_thread(lambda _stop, _post: self.unpack(path, NOTHING.source))
+            return None
         names = ", ".join(order.name for order in self.orders)
         title = f"Downloading {names} {self.orders[0].version}"
-        with ExitStack() as steps:
-            return await in_thread(
-                lambda stop, post: self._work(stop, _Shown(self.progress, title, steps, post))
-            )
+        try:
+            with self.progress.step(title, unit="B") as step:
+                step.say(f"asking {host_of(self.url)}")
+                await self._brought(step)
+        except _NotDeliveredError as e:
+            return e.trouble
+        return None
+
+    async def _brought(self, step: Step) -> None:
+        trouble = await in_thread(lambda stop, post: self._work(stop, _Shown(step, post)))
+        if trouble:
+            raise _NotDeliveredError(trouble)
 
     def _work(self, stop: Event, shown: _Shown) -> Trouble | None:
-        if not is_url(self.url):
-            self.unpack(Path(self.url), NOTHING.source)
-            return None
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{filename(self.url) or 'file'}.part"
         brought = self._bring(Transfer(shown, stop), part, shown)
@@ -118,7 +119,7 @@ class _Parcel(msgspec.Struct, frozen=True):
         try:
             self.unpack(part, brought.source)
         except ArtifactError:
-            part.unlink(missing_ok=True)
+            discard(part)
             raise
         if brought.source == NOTHING.source:
             first_seen.remember(self._records, self.url, brought.sha256)
@@ -142,7 +143,7 @@ class _Parcel(msgspec.Struct, frozen=True):
         found = digest(part)
         if wanted.sha256 in {"", found}:
             return Expected(found, wanted.source)
-        part.unlink()
+        discard(part)
         if not is_last:
             return self._bring(transfer, part, shown, is_last=True)
         raise self._other(wanted, found)

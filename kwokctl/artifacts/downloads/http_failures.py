@@ -9,6 +9,9 @@ import msgspec
 
 _NO_WAY = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EACCES, errno.EPERM}
 
+_PROXY_AUTHENTICATION = 407
+_LOGIN = "it asks for a user and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT"
+_UNTRUSTED = "its certificate is not trusted; REQUESTS_CA_BUNDLE names a file of authorities"
 _LATER = {408, 425, 429}
 """Too slow, too early, too many requests (https://www.iana.org/assignments/http-status-codes)."""
 
@@ -33,6 +36,8 @@ def of_status(host: str, status: int, file: str) -> Trouble:
     """Explain an HTTP status of 400 or more; the server's own failures and its limits are temporary."""
     if status in (404, 410):
         return Trouble(host, f"has no '{file}' ({status})")
+    if status == _PROXY_AUTHENTICATION:
+        return Trouble(host, f"cannot be reached through the proxy ({_LOGIN})", unreachable=True)
     return Trouble(
         host, f"answers {status} for '{file}'", passing=status >= 500 or status in _LATER
     )
@@ -48,7 +53,9 @@ def of_error(host: str, error: Exception) -> Trouble:
     if why := next(filter(None, map(_lasting, chain)), None):
         return Trouble(host, f"{beyond} ({why})", unreachable=True)
     if proxy:
-        return Trouble(host, f"{beyond} ({chain[-1]})", unreachable=True)
+        said = str(chain[-1])
+        why = _LOGIN if f" {_PROXY_AUTHENTICATION} " in said else said
+        return Trouble(host, f"{beyond} ({why})", unreachable=True)
     if any(isinstance(e, http.ConnectTimeout) for e in chain):
         return Trouble(host, f"{beyond} (no answer)", passing=True, unreachable=True)
     if any(isinstance(e, http.Timeout | TimeoutError) for e in chain):
@@ -66,7 +73,7 @@ def _lasting(error: BaseException) -> str | None:
         case ConnectionRefusedError():
             return "connection refused"
         case ssl.SSLCertVerificationError():
-            return "its certificate is not trusted"
+            return _UNTRUSTED
         case ssl.SSLError() if not isinstance(error, ssl.SSLEOFError):
             return "it supports none of the TLS versions that kwokctl supports"
         case OSError(errno=code) if code in _NO_WAY:
@@ -76,6 +83,8 @@ def _lasting(error: BaseException) -> str | None:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what it comes from; urllib3 keeps the error of TLS or of a proxy as an argument."""
     while error is not None:
         yield error
-        error = error.__cause__ or error.__context__
+        inner = next((each for each in error.args if isinstance(each, BaseException)), None)
+        error = error.__cause__ or error.__context__ or inner

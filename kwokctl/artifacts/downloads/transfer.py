@@ -77,7 +77,7 @@ class Transfer:
         def attempt(session: "requests.Session") -> str | Trouble:
             with session.get(url, timeout=self._timeout, stream=True) as answer:
                 if answer.status_code >= 400:
-                    return http_failures.of_status(_host(url), answer.status_code, filename(url))
+                    return http_failures.of_status(host_of(url), answer.status_code, filename(url))
                 start = next(answer.iter_content(_LONGEST_TEXT), b"")
                 return start.decode(errors="replace")
 
@@ -107,8 +107,10 @@ class Transfer:
             while True:
                 try:
                     answer = attempt(session)
-                except requests.RequestException as e:
-                    answer = http_failures.of_error(_host(url), e)
+                except OSError as e:
+                    if not isinstance(e, requests.RequestException) and e.errno is not None:
+                        raise  # of the file, not of the request
+                    answer = http_failures.of_error(host_of(url), e)
                 if not isinstance(answer, Trouble) or not answer.passing:
                     return answer
                 if reached() > furthest:
@@ -121,7 +123,7 @@ class Transfer:
                     return answer
 
     def _bring(self, session: "requests.Session", url: str, part: Path) -> Trouble | None:
-        tag = part.with_name(f"{part.name}.tag")
+        tag = _tag(part)
         done = part.stat().st_size if part.exists() and tag.exists() else 0
         headers = {"Accept-Encoding": "identity"}
         if done:
@@ -140,7 +142,7 @@ class Transfer:
                 if trouble := self._receive(url, answer, file):
                     return trouble
         if total is not None and part.stat().st_size != total:
-            return Trouble(_host(url), "has cut the connection", passing=True)
+            return Trouble(host_of(url), "has cut the connection", passing=True)
         return None
 
     @staticmethod
@@ -150,22 +152,32 @@ class Transfer:
         """Return why an answer does not hold the rest of a file, whose part goes if it is another's."""
         status = answer.status_code
         if status == 416 or (status == 206 and is_other):
-            part.unlink(missing_ok=True)
-            return Trouble(_host(url), "has another file now", passing=True)
+            discard(part)
+            return Trouble(host_of(url), "has another file now", passing=True)
         if status >= 400:
-            return http_failures.of_status(_host(url), status, filename(url))
+            return http_failures.of_status(host_of(url), status, filename(url))
         return None
 
     def _receive(self, url: str, answer: "requests.Response", file: IO[bytes]) -> Trouble | None:
         """Write what comes to the end of a file, or return why it is not all."""
         for block in answer.iter_content(_BLOCK):
             if self._stop.is_set():
-                return Trouble(_host(url), "took too long")
+                return Trouble(host_of(url), "took too long")
             if file.tell() + len(block) > self._largest:
-                return Trouble(_host(url), f"sends more than {self._largest:,} bytes")
+                return Trouble(host_of(url), f"sends more than {self._largest:,} bytes")
             file.write(block)
             self._listener.advance(len(block))
         return None
+
+
+def discard(part: Path) -> None:
+    """Remove what has come of a file that is not what it must be."""
+    part.unlink(missing_ok=True)
+    _tag(part).unlink(missing_ok=True)
+
+
+def _tag(part: Path) -> Path:
+    return part.with_name(f"{part.name}.tag")
 
 
 def filename(url: str) -> str:
@@ -179,7 +191,8 @@ def public(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
+    """Return the host of an address."""
     return urlsplit(url).hostname or url
 
 

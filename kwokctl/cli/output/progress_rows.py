@@ -8,6 +8,7 @@ _RATE_AFTER = 2.0
 """Seconds after which a step shows its rate, and the time that is left."""
 _LOOK_BACK = 10.0
 """Seconds over which the rate is measured."""
+_MEGABYTE = 1e6
 _ENOUGH = 10
 """Things that must be done within these seconds for the time that is left to be estimated."""
 
@@ -30,6 +31,10 @@ class Row(msgspec.Struct, kw_only=True):
     def say(self, what: str) -> None:
         """Set the text of what is being done right now."""
         self.what = safe(what)
+
+    def expect(self, total: int | None) -> None:
+        """Set the total."""
+        self.total = total
 
     def advance(self, amount: int = 1) -> None:
         """Count work done."""
@@ -65,7 +70,7 @@ class Row(msgspec.Struct, kw_only=True):
         if recent <= 0 or now - self.started < _RATE_AFTER:
             return "", ""
         rate = recent / seconds
-        speed = f"{rate / 1e6:,.1f} MB/s" if self.unit == "B" else f"{rate:,.{rate < 10:d}f}/s"
+        speed = bandwidth(rate) if self.unit == "B" else f"{rate:,.{rate < 10:d}f}/s"
         left = 0 if self.total is None else self.total - self.done
         is_estimated = left > 0 and recent >= _ENOUGH
         return speed, f"{about(left / rate)} left" if is_estimated else ""
@@ -109,6 +114,11 @@ def amount(count: int, unit: str) -> str:
     if unit == "B":
         return f"{count / 1e6:,.1f} MB"
     return f"{count:,} {_singular(unit) if count == 1 else unit}".rstrip()
+
+
+def bandwidth(rate: float) -> str:
+    """Write bytes a second as people read them: `2.5 MB/s`, `51 kB/s`."""
+    return f"{rate / 1e6:,.1f} MB/s" if rate >= _MEGABYTE else f"{rate / 1e3:,.0f} kB/s"
 
 
 def _singular(plural: str) -> str:

@@ -153,6 +153,9 @@ class _NoStep:
     def say(self, what: str) -> None:
         """Say nothing."""
 
+    def expect(self, total: int | None) -> None:
+        """Expect nothing."""
+
     def advance(self, amount: int = 1) -> None:
         """Count nothing."""
 

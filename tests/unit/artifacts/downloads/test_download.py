@@ -196,6 +196,9 @@ async def test_a_host_that_cannot_be_reached_is_tried_once(
 
     assert trouble is not None
     assert trouble.unreachable
+    (step,) = listener.steps
+    assert step.has_failed
+    assert step.said[0].startswith("asking ")
 
 
 async def test_a_page_is_no_program(

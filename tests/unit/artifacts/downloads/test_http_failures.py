@@ -1,11 +1,16 @@
 import errno
 import socket
 import ssl
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
 
 import pytest
 import requests
 
-from kwokctl.artifacts.downloads.http_failures import of_error, of_status
+from kwokctl.artifacts.downloads.http_failures import Trouble, of_error, of_status
+from tests.support.certificates import certificates
+from tests.support.download_sites import download_sites
 
 
 def _from(bottom: BaseException, kind: type[Exception] = requests.ConnectionError) -> Exception:
@@ -42,6 +47,48 @@ def test_a_proxy_that_is_not_there_is_named_as_the_cause() -> None:
 
     assert str(trouble) == "dl.k8s.io cannot be reached through the proxy (connection refused)"
     assert not trouble.passing
+
+
+def test_a_proxy_that_asks_for_a_password_says_where_it_goes(tmp_path: Path) -> None:
+    with download_sites(tmp_path) as sites:
+        sites.user, sites.password = "somebody", "secret"
+        sites.site.faults["/kubectl"] = [407]
+        tunnelled, plain = (
+            _asked(f"{scheme}://192.0.2.1/kubectl", {scheme: sites.site.address})
+            for scheme in ("https", "http")
+        )
+
+    assert tunnelled == plain
+    assert not plain.passing
+    assert str(plain) == (
+        "dl.k8s.io cannot be reached through the proxy (it asks for a user and a password: "
+        "HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT)"
+    )
+
+
+def _asked(url: str, proxies: dict[str, str] | None = None) -> Trouble:
+    try:
+        with requests.get(url, proxies=proxies, timeout=20) as answer:
+            return of_status("dl.k8s.io", answer.status_code, "kubectl")
+    except requests.RequestException as e:
+        return of_error("dl.k8s.io", e)
+
+
+def test_a_site_that_is_not_trusted_is_no_reason_to_wait() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        Thread(target=_shake_hands, args=(server,), daemon=True).start()
+        trouble = _asked(f"https://127.0.0.1:{server.getsockname()[1]}")
+
+    assert str(trouble) == (
+        "dl.k8s.io cannot be reached (its certificate is not trusted; REQUESTS_CA_BUNDLE names a "
+        "file of authorities)"
+    )
+    assert not trouble.passing
+
+
+def _shake_hands(server: socket.socket) -> None:
+    with server.accept()[0] as dialled, suppress(OSError):
+        certificates().server_context().wrap_socket(dialled, server_side=True)
 
 
 def test_a_proxy_that_refuses_is_no_reason_to_wait() -> None:

@@ -225,3 +225,16 @@ def test_a_file_is_called_by_the_last_word_of_its_path(url: str, name: str) -> N
 def test_secrets_in_an_address_are_not_shown() -> None:
     assert public("https://me:secret@host:8080/etcd?token=1") == "https://host:8080/etcd"
     assert public("/home/me/etcd.tar.gz") == "/home/me/etcd.tar.gz"
+
+
+def test_authorities_that_are_not_there_are_no_fault_of_the_folder(
+    monkeypatch: pytest.MonkeyPatch, ear: _Ear, transfer: Transfer, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "no-such.pem"))
+
+    trouble = transfer.file("https://127.0.0.1:1/kubectl", tmp_path / "part")
+
+    assert isinstance(trouble, Trouble)
+    assert str(trouble).startswith("127.0.0.1 cannot be queried (")
+    assert str(tmp_path / "no-such.pem") in str(trouble)
+    assert ear.said == []

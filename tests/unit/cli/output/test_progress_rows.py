@@ -26,6 +26,13 @@ def test_rate_and_time_left_are_shown_from_the_third_second_on() -> None:
     assert fetching.so_far(105.0) == "12.5 MB, 2.5 MB/s, 5.0 s"
 
 
+def test_the_rate_of_a_slow_network_is_not_shown_as_none() -> None:
+    fetching = row(unit="B")
+    fetching.expect(40_000_000)
+    fetching.advance(500_000)
+    assert fetching.so_far(110.0) == "0.5 MB of 40.0 MB, 50 kB/s, 13 min 10 s left, 10.0 s"
+
+
 def test_the_rate_is_that_of_the_last_ten_seconds() -> None:
     making = row(total=10_000, unit="nodes")
     said = ""

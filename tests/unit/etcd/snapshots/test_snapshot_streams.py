@@ -48,6 +48,9 @@ class Listening(Silent):
     def say(self, what: str) -> None:
         """Not listened to."""
 
+    def expect(self, total: int | None) -> None:
+        """Not listened to."""
+
     def advance(self, amount: int = 1) -> None:
         self.done += amount
 

@@ -14,10 +14,16 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from tests.support import engines, lanes, podman, runtime_page
+from tests.support.distribution import (  # noqa: F401 - fixtures of several suites
+    package_index,
+    requirements,
+    wheel,
+)
+from tests.support.installed import Installed
 from tests.support.interrupting import end_as_by_ctrl_c
 
 _TESTS = Path(__file__).parent
-_MAY_LEAVE = {"packaging", "e2e"}
+_MAY_LEAVE = {"packaging", "e2e", "first_day"}
 """Suites that install packages, or run components from the user's own store."""
 
 _ELSEWHERE = ("proxy", "ca_bundle")
@@ -36,6 +42,15 @@ _MAY_BLOCK = (
 
 _GARBAGE = 20_000
 """New objects until a garbage collection: thousands of tests and what they import stay until the end."""
+
+
+_NAMED = [
+    f"KWOK_{program}_BINARY"
+    for program in (
+        "ETCD", "ETCDCTL", "ETCDUTL", "KUBECTL",
+        "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER", "KUBE_SCHEDULER",
+    )
+]  # fmt: skip
 
 
 def _suite(request: pytest.FixtureRequest) -> str:
@@ -101,6 +116,20 @@ def _clean_environment(
     monkeypatch.setenv("KWOK_WORKDIR", str(home / ".kwok"))
     monkeypatch.setenv("KUBECONFIG", str(home / ".kube" / "config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Have the components in the user's store, as the product itself gets them there.
+
+    Who has named a program for each of them in the environment needs no store.
+    """
+    if all(os.environ.get(name) for name in _NAMED):
+        return
+    builder = Installed.within(tmp_path_factory.mktemp("programs"))
+    done = builder.run("artifacts", "build", timeout=1500)
+    if done.code:
+        pytest.skip(f"the components are not available here: {done.err.strip()[-600:]}")
 
 
 @pytest.fixture(scope="session")

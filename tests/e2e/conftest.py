@@ -1,12 +1,10 @@
 """The real components, and stories whose steps build on each other."""
 
 import asyncio
-import os
 import shutil
-import signal
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,33 +13,11 @@ from kwokctl.errors import ArtifactError
 from kwokctl.replacing import replace
 from tests.support.direct import ONLY_STORAGE
 from tests.support.engines import ONE_PROCESSOR
-from tests.support.installed import Installed
+from tests.support.installed import Installed, cleared
 from tests.support.real_etcd import RealEtcd, program
-
-_NAMED = [
-    f"KWOK_{program}_BINARY"
-    for program in (
-        "ETCD", "ETCDCTL", "ETCDUTL", "KUBECTL",
-        "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER", "KUBE_SCHEDULER",
-    )
-]  # fmt: skip
 
 _failed: dict[tuple[Path, object], str] = {}
 """The first step that failed, by module and by the parameters of its stories."""
-
-
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Have the components in the user's store, as the product itself gets them there.
-
-    Who has named a program for each of them in the environment needs no store.
-    """
-    if all(os.environ.get(name) for name in _NAMED):
-        return
-    builder = Installed.within(tmp_path_factory.mktemp("programs"))
-    done = builder.run("artifacts", "build", timeout=1500)
-    if done.code:
-        pytest.skip(f"the components are not available here: {done.err.strip()[-600:]}")
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +43,9 @@ def _installed() -> Iterator[Installed]:
     folder = Path(tempfile.mkdtemp(prefix="kwokctl-e2e-"))
     kwokctl = replace(Installed.within(folder), settings=ONE_PROCESSOR)
     try:
-        yield kwokctl
+        with cleared(kwokctl):
+            yield kwokctl
     finally:
-        kwokctl.run("delete", "cluster", "--all", "--force")
-        for pid in kwokctl.processes():
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,35 +1,20 @@
 """A machine without any network: an empty home, and a network namespace with nothing but loopback."""
 
-import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.installed import Installed, command
+from tests.support.no_network import without_network
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e, pytest.mark.timeout(600)]
-
-_LOOPBACK = """
-import fcntl, os, socket, struct, sys
-with socket.socket() as any_one:
-    # SIOCSIFFLAGS of netdevice(7), with IFF_UP.
-    fcntl.ioctl(any_one, 0x8914, struct.pack("16sh22x", b"lo", 1))
-os.execvp(sys.argv[1], sys.argv[1:])
-"""
 
 
 @pytest.fixture
 def alone() -> list[str]:
     """Return the words that run a command without a network."""
-    words = ["unshare", "--net", sys.executable, "-c", _LOOPBACK]
-    if os.getuid():
-        words.insert(1, "--map-root-user")
-    if not shutil.which("unshare") or subprocess.run([*words, "true"], check=False).returncode:
-        pytest.skip("no network namespace can be made here")
-    return words
+    return without_network()
 
 
 def test_a_folder_makes_clusters_on_a_machine_that_has_no_network(

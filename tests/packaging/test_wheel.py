@@ -1,5 +1,4 @@
 import re
-import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +7,7 @@ from zipfile import ZipFile
 import pytest
 
 from kwokctl import __version__
+from tests.support.distribution import environment_with, installed_by_pipx
 from tests.support.outside import run
 
 pytestmark = [
@@ -35,16 +35,6 @@ def alone(
     """An environment that holds the wheel and what it depends on, nothing else."""
     folder = tmp_path_factory.mktemp("alone")
     return environment_with(folder, wheel, requirements)
-
-
-def environment_with(folder: Path, package: str | Path, settings: Mapping[str, str]) -> Path:
-    """Make an environment that holds a package, and return where its commands are."""
-    # Our pip does it: an own one takes longer to install than most packages.
-    run(sys.executable, "-m", "venv", "--without-pip", folder)
-    python = folder / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python)
-    run(*pip, "install", "--quiet", package, settings=settings)
-    return folder / "bin"
 
 
 def names_in(wheel: Path) -> list[str]:
@@ -124,15 +114,7 @@ def test_a_folder_called_runtimes_in_the_working_directory_shadows_nothing(
 def test_pipx_installs_the_wheel(
     wheel: Path, requirements: Mapping[str, str], tmp_path: Path
 ) -> None:
-    bin_folder = environment_with(tmp_path / "pipx", "pipx", requirements)
-    homes = {
-        "PIPX_HOME": str(tmp_path / "home"),
-        "PIPX_BIN_DIR": str(tmp_path / "bin"),
-        "PIPX_MAN_DIR": str(tmp_path / "man"),
-    }
+    installed = installed_by_pipx(tmp_path, wheel, requirements) / "kwokctl"
 
-    run(bin_folder / "pipx", "install", wheel, settings={**requirements, **homes})
-
-    installed = tmp_path / "bin" / "kwokctl"
     assert run(installed, "--version", cwd=Path("/")).startswith("kwokctl version")
     assert "create" in run(installed, "--help", cwd=Path("/"))

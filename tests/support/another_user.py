@@ -10,16 +10,17 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shlex import quote
 
 import pytest
 
 from kwokctl.host.paths import cache_dir
+from tests.support import mounts
 from tests.support.debian import NotInstallableError, install
 from tests.support.installed import Finished, until
 
@@ -30,8 +31,6 @@ _PROGRAMS = (
 _PACKAGES = (
     "podman", "netavark", "aardvark-dns", "runc", "catatonit", "uidmap", "slirp4netns", "passwd",
 )  # fmt: skip
-_REPOSITORY = Path(__file__).parents[2]
-_OTHERS_MAY_ENTER = 0o001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +63,7 @@ class AnotherUser:
 
     def words(self, *words: str) -> list[str]:
         """Return the command that runs words as this user."""
-        as_user = (f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups")
-        enter = ("nsenter", f"--mount=/proc/{self.keeper}/ns/mnt", f"--wd={self.home}")
-        return [*enter, "setpriv", *as_user, *words]
+        return [*mounts.as_user(self.keeper, self.uid, self.gid, self.home), *words]
 
     def podman(self, *words: str) -> str:
         """Run podman and return what it says."""
@@ -101,7 +98,7 @@ def another_user() -> Iterator[AnotherUser]:
         pytest.skip(f"no Podman without root: {e}")
     with ExitStack() as stack:
         entry = stack.enter_context(_account())
-        keeper = stack.enter_context(_mounts(entry))
+        keeper = stack.enter_context(mounts.kept(partial(_mounting, entry=entry)))
         home = Path(entry.pw_dir)
         user = AnotherUser(uid=entry.pw_uid, gid=entry.pw_gid, home=home, keeper=keeper)
         stack.enter_context(_service(user))
@@ -130,28 +127,6 @@ def _account() -> Iterator[pwd.struct_passwd]:
         shutil.rmtree(run, ignore_errors=True)
 
 
-@contextmanager
-def _mounts(entry: pwd.struct_passwd) -> Iterator[int]:
-    """Keep a process with the user's mounts; yield its id."""
-    at = Path(tempfile.mkdtemp(prefix="kwokctl-user-"))
-    script = "\n".join(["set -e", *_mounting(at, entry), "echo ready", "exec cat"])
-    with subprocess.Popen(
-        ["unshare", "--mount", "--propagation", "private", "sh", "-c", script],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as keeper:  # fmt: skip
-        assert keeper.stdout
-        assert keeper.stderr
-        assert keeper.stdin
-        try:
-            if keeper.stdout.readline().strip() != "ready":
-                pytest.skip(f"no mounts of a user's own: {keeper.stderr.read().strip()}")
-            yield keeper.pid
-        finally:
-            keeper.stdin.close()
-            keeper.wait(60)
-            shutil.rmtree(at, ignore_errors=True)
-
-
 def _mounting(at: Path, entry: pwd.struct_passwd) -> Iterator[str]:
     """Yield the commands that make the mounts."""
     yield f"mknod -m 666 {at}/tun c 10 200 && mount --bind {at}/tun /dev/net/tun"
@@ -160,21 +135,7 @@ def _mounting(at: Path, entry: pwd.struct_passwd) -> Iterator[str]:
     owner = f"{entry.pw_uid}:{entry.pw_gid}"
     yield f"mkdir -p {theirs}/store && mount --bind {quote(str(store))} {theirs}/store"
     yield f"chown {owner} {theirs.parent} {theirs}"
-    needed = [Path(sys.base_prefix), Path(sys.prefix), _REPOSITORY]
-    closed = {folder for path in needed if (folder := _closed(path))}
-    for number, folder in enumerate(sorted(closed)):
-        behind = at / str(number)
-        yield f"mkdir {behind} && mount --bind {folder} {behind}"
-        yield f"mount -t tmpfs -o mode=755 tmpfs {folder}"
-        for path in (path for path in needed if path.is_relative_to(folder)):
-            inside = quote(str(behind / path.relative_to(folder)))
-            yield f"mkdir -p {quote(str(path))} && mount --bind {inside} {quote(str(path))}"
-
-
-def _closed(path: Path) -> Path | None:
-    """Return the first folder on the way to a path that others may not enter."""
-    ways = reversed([path, *path.parents])
-    return next((each for each in ways if not each.stat().st_mode & _OTHERS_MAY_ENTER), None)
+    yield from mounts.opening(at)
 
 
 @contextmanager

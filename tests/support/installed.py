@@ -244,6 +244,18 @@ def end(process: subprocess.Popen[str]) -> str:
     return process.communicate(timeout=PATIENCE)[1]
 
 
+@contextmanager
+def cleared(installed: Installed) -> Iterator[None]:
+    """Take away the clusters and processes of the block in the end, whatever happens."""
+    try:
+        yield
+    finally:
+        installed.run("delete", "cluster", "--all", "--force")
+        for pid in installed.processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
 def command() -> list[str]:
     """Return how the command is called: its console script, or its module in a bare checkout."""
     script = scripts() / "kwokctl"

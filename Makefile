@@ -79,8 +79,8 @@ framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its own pro
 addons: $(VENV)/made components ## the add-ons that come with kwokctl, built and at work; needs Go
 	KWOKCTL_TEST_ADD_ONS=1 $(BIN)/python -m pytest tests/e2e/test_add_ons_at_work.py $(T)
 
-# The tests come last: their summary is the last line. `check` is one of their lanes.
-test: $(VENV)/made components ## everything that can run on this machine, in lanes side by side
+# `check` is one of the lanes; before them `make demo` of a clone, then `components`, get the programs.
+test: $(VENV)/made ## everything that can run on this machine, in lanes side by side
 	$(BIN)/python -m tests.support.lanes $(T)
 
 bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME chooses one, such as soak

@@ -6,6 +6,9 @@ the rules that a dockerd makes in the packet filter, which a second one would ov
 The Dockers of kind's lanes make none: kind's nodes need only published ports, for which they have a
 proxy.
 
+The first commands of the README come before all others, from a clone: on a new machine they get the programs
+that the others use.
+
 Each lane is a pytest of its own, and what `make check` does is one more. Its lines are shown as it
 writes them, its failures when it ends; the skipped and failed tests of all lanes, and their
 numbers, come last.
@@ -57,6 +60,7 @@ _LIVES = ("tests/e2e/test_create.py", "tests/e2e/test_documents.py", "tests/e2e/
 _APART = (*_ROUNDS, *_LIVES)
 _ON_KIND = ("tests/e2e/test_every_runtime.py", "tests/e2e/test_usage.py")
 """Half of what runs on kind: a second engine costs less than a lane that goes on alone."""
+_FROM_A_CLONE = "tests/first_day/test_from_a_clone.py"
 _STORIES = (
     "tests/e2e/test_rewind.py",
     "tests/e2e/test_every_runtime.py",
@@ -87,9 +91,17 @@ LANES: Mapping[str, Sequence[str]] = {
     "stories": (*_STORIES, "--engine=none"),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
     "lives": (*_APART, "--engine=none"),
+    "first day": ("tests/first_day", *_without((_FROM_A_CLONE,))),
     "python": ("tests/unit", "tests/cli", "tests/packaging"),
 }
-"""What selects the tests of each lane; each test is in one of them."""
+"""What selects the tests of each lane; each test is in one of them, or in one of those that come first."""
+
+FIRST: Mapping[str, Sequence[str]] = {"clone": (_FROM_A_CLONE,)}
+"""On a new machine these get the programs, as the first command of a new user does: all others need them."""
+COMPONENTS: Mapping[str, Sequence[str]] = {
+    "components": ("make", "--no-print-directory", "components")
+}
+"""What the others need besides."""
 
 _COMPUTES = "python"
 _BEHIND = ("nice", "-n", "5")
@@ -174,7 +186,9 @@ class Run:
             sys.stdout.flush()
 
 
-def commands(words: Sequence[str]) -> Mapping[str, Sequence[str]]:
+def commands(
+    lanes: Mapping[str, Sequence[str]], words: Sequence[str]
+) -> Mapping[str, Sequence[str]]:
     """Return how the pytest of each lane is called, with more words of the caller."""
     pytest = [sys.executable, "-m", "pytest", "--no-header"]
     # Lanes would overwrite each other's record of what has failed.
@@ -183,12 +197,12 @@ def commands(words: Sequence[str]) -> Mapping[str, Sequence[str]]:
             *(() if name == _COMPUTES else _BEHIND),
             *pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}", *own, *words,
         ]
-        for name, own in LANES.items()
+        for name, own in lanes.items()
     }  # fmt: skip
 
 
-def run(commands: Mapping[str, Sequence[str]]) -> int:
-    """Run a pytest for each lane; return the exit code of them all."""
+def run(*rounds: Mapping[str, Sequence[str]]) -> int:
+    """Run the command of each lane, one round after the other; return the exit code of them all."""
     began = time.monotonic()
     runs: list[Run] = []
     interrupted = threading.Event()
@@ -198,12 +212,12 @@ def run(commands: Mapping[str, Sequence[str]]) -> int:
         for each in runs:
             each.interrupt()
 
-    def follow(name: str) -> Report:
+    def follow(name: str, command: Sequence[str]) -> Report:
         if interrupted.is_set():
             return Report(
                 _INTERRUPTED, summary=[f"FAILED the lane '{name}': interrupted before it began"]
             )
-        begun = Run(name, commands[name])
+        begun = Run(name, command)
         runs.append(begun)
         if interrupted.is_set():
             begun.interrupt()
@@ -211,8 +225,10 @@ def run(commands: Mapping[str, Sequence[str]]) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
+    reports: list[Report] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        reports = list(pool.map(follow, commands))
+        for each in rounds:
+            reports += pool.map(follow, each, each.values())
     _conclude(reports, time.monotonic() - began)
     return exit_code(report.code for report in reports)
 
@@ -241,4 +257,5 @@ def exit_code(codes: Iterable[int]) -> int:
 
 if __name__ == "__main__":
     raise_limits()
-    sys.exit(run({**CHECK, **commands(sys.argv[1:])}))
+    given = sys.argv[1:]
+    sys.exit(run(commands(FIRST, given), COMPONENTS, {**CHECK, **commands(LANES, given)}))

@@ -53,7 +53,7 @@ sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", *sys.ar
 
 
 def test_each_test_is_in_one_lane() -> None:
-    folders = ("tests/contract", "tests/e2e")
+    folders = ("tests/contract", "tests/e2e", "tests/first_day")
     done = subprocess.run(
         [sys.executable, "-c", COLLECT, *folders],
         cwd=TESTS.parent, capture_output=True, text=True, check=True,
@@ -63,13 +63,13 @@ def test_each_test_is_in_one_lane() -> None:
 
     assert len(lines) > 500
     assert {line: found for line, found in in_lanes.items() if len(found) != 1} == {}
-    assert {name for found in in_lanes.values() for name in found} == {*lanes.LANES} - {"python"}
+    assert {name for found in in_lanes.values() for name in found} == {*LANES} - {"python"}
 
 
 def _lanes_of(engine: str, test: str) -> list[str]:
     """Return the lanes whose words select a test, as pytest understands them."""
     file = test.partition("::")[0]
-    return [name for name, words in lanes.LANES.items() if _select(words, engine, file)]
+    return [name for name, words in LANES.items() if _select(words, engine, file)]
 
 
 def _select(words: Sequence[str], engine: str, file: str) -> bool:
@@ -84,11 +84,12 @@ def _select(words: Sequence[str], engine: str, file: str) -> bool:
     )
 
 
+LANES = {**lanes.FIRST, **lanes.LANES}
 OPTIONS = ("engine", "ignore", "ignore-glob")
 
 
 def test_the_words_of_lanes_are_known_here() -> None:
-    options = {word for words in lanes.LANES.values() for word in words if word.startswith("-")}
+    options = {word for words in LANES.values() for word in words if word.startswith("-")}
 
     assert {word.partition("=")[0].removeprefix("--") for word in options} == {*OPTIONS}
 
@@ -221,10 +222,10 @@ def test_one_pytest_that_is_ended_deletes_what_its_tests_have_made(
     assert deleted.exists()
 
 
-def run_shells(lines: Mapping[str, str]) -> subprocess.Popen[str]:
-    """Run a shell for each lane."""
-    commands = {name: ["sh", "-c", line] for name, line in lines.items()}
-    script = f"import sys; from tests.support.lanes import run; sys.exit(run({commands!r}))"
+def run_shells(*rounds: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Run a shell for each lane, one round after the other."""
+    commands = [{name: ["sh", "-c", line] for name, line in lines.items()} for lines in rounds]
+    script = f"import sys; from tests.support.lanes import run; sys.exit(run(*{commands!r}))"
     return subprocess.Popen(
         [sys.executable, "-c", script], cwd=TESTS.parent, stdout=subprocess.PIPE, text=True
     )
@@ -241,6 +242,15 @@ def test_lanes_wait_while_many_others_run(tmp_path: Path) -> None:
     assert running.returncode == 0
     assert shown.count("ended with exit code 0") == lanes.AT_ONCE + 1
     assert "ended with exit code 0" in shown.partition("begun")[0]
+
+
+def test_a_round_begins_when_the_former_has_ended_whatever_became_of_it() -> None:
+    running = run_shells({"one": "echo first; exit 3"}, {"two": "echo second"})
+    shown, _ = running.communicate(timeout=60)
+
+    assert running.returncode == 3
+    assert "ended with exit code 3" in shown.partition("second")[0]
+    assert "(2 lanes)" in shown
 
 
 def test_an_interrupted_run_does_not_begin_lanes_that_wait() -> None:

@@ -1,6 +1,7 @@
 """Finds every program that is wanted: given by the user, in the store, downloaded or built."""
 
 import asyncio
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from enum import StrEnum
@@ -51,6 +52,8 @@ async def resolve(
     target = here()
     store = store_of(cache, target)
     found, missing = await asyncio.to_thread(_look, wanted, target, prefixes, store)
+    if missing:
+        _check_open(store, missing, to_add=source is not ArtifactSource.OFFLINE)
     if missing and source is ArtifactSource.OFFLINE:
         raise not_stored(missing)
     if missing:
@@ -203,6 +206,22 @@ def not_stored(orders: Sequence[Order]) -> ArtifactError:
         hint="run 'kwokctl artifacts build' where there is a network, or give their paths with "
         "the '--…-binary' options",
     )
+
+
+def _check_open(store: ProgramStore, orders: Sequence[Order], *, to_add: bool) -> None:
+    """Raise ArtifactError where this user may not read the store or add to it, before minutes are spent on a program."""
+    own = "choose a store of your own with XDG_CACHE_HOME"
+    for order in orders:
+        if folder := store.closed(order.name, os.R_OK):
+            raise ArtifactError(
+                f"the store in '{folder}' is closed to this user",
+                hint=f"its owner opens it with 'chmod -R go+rX {folder}'; or {own}",
+            )
+        if to_add and (folder := store.closed(order.name, os.W_OK)):
+            raise ArtifactError(
+                f"{_names([order])} is not in the store, and this user may not write to '{folder}'",
+                hint=f"its owner adds what is missing with 'kwokctl artifacts pull'; or {own}",
+            )
 
 
 def _not_downloaded(orders: Sequence[Order], trouble: "Trouble") -> ArtifactError:

@@ -90,6 +90,16 @@ class ProgramStore:
         entry = self._read(self.root / name / version)
         return entry.sha256 if entry and entry.is_as_recorded() else ""
 
+    def closed(self, name: str, mode: int) -> Path | None:
+        """Return the folder in which this user may not do what `mode` of os.access says, if one is in the way.
+
+        Those of a store that several users share are the owner's; those that do not exist yet will be ours.
+        """
+        folders = (self.root / name, self.root, *self.root.parents)
+        nearest = next(folder for folder in folders if os.access(folder, os.F_OK))
+        is_open = os.access(nearest, mode | os.X_OK) or not nearest.is_dir()
+        return None if is_open else nearest
+
     def path(self, name: str, version: str) -> Path:
         """Return where a program is, or will be."""
         return self.root / name / version / name

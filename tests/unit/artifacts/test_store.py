@@ -114,3 +114,16 @@ def test_a_removed_program_is_gone(store: ProgramStore, tmp_path: Path) -> None:
 
     assert store.find("etcd", "3.6.16") is None
     assert not entry.path.parent.exists()
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_closed_to_this_user_is_named(tmp_path: Path) -> None:
+    store = ProgramStore(tmp_path / "store" / "linux")
+    assert store.closed("etcd", os.W_OK) is None
+
+    (tmp_path / "store").mkdir(mode=0o500)
+    assert store.closed("etcd", os.R_OK) is None
+    assert store.closed("etcd", os.W_OK) == tmp_path / "store"
+
+    (tmp_path / "store").chmod(0o000)
+    assert store.closed("etcd", os.R_OK) == tmp_path / "store"

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.target import here
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
 from kwokctl.clusters.doctor.machine.machine import Machine, existing
 from kwokctl.clusters.state.saved import cluster_names
@@ -17,17 +19,28 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 async def look(machine: Machine) -> Report:
     """Look at the work folder, the cache, and the folder of each cluster."""
     folders = machine.folders
-    findings = [f for name, folder in folders.items() for f in _of_folder(name, folder)]
+    shared = _is_shared(machine.home.cache)
+    findings = [
+        finding
+        for name, folder in folders.items()
+        for finding in _of_folder(name, folder, to_write=folder != machine.home.cache or not shared)
+    ]
     roots = [machine.home.paths(name).root for name in cluster_names(machine.home.workdir)]
     return Report(
         state=f"clusters in '{folders['KWOK_WORKDIR']}', programs in '{machine.home.cache}'",
         findings=(*findings, *(_open(root) for root in roots if root.stat().st_mode & _OTHERS)),
+        notes=("this user cannot add programs: their folder is another's",) if shared else (),
     )
 
 
-def _of_folder(variable: str, folder: Path) -> Iterator[DoctorFinding]:
+def _is_shared(cache: Path) -> bool:
+    """Return whether the programs are in a folder that this user may read only."""
+    return not os.access(existing(cache), os.W_OK) and any(store_of(cache, here()).entries())
+
+
+def _of_folder(variable: str, folder: Path, *, to_write: bool) -> Iterator[DoctorFinding]:
     there = existing(folder)
-    if not os.access(there, os.W_OK | os.X_OK):
+    if to_write and not os.access(there, os.W_OK | os.X_OK):
         yield DoctorFinding(
             what=f"this user cannot write to '{there}'",
             remedy=f"correct its owner, or choose another folder with {variable}",

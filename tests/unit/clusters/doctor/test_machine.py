@@ -136,6 +136,20 @@ async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert what == f"this user cannot write to '{tmp_path / 'work'}'"
 
 
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+async def test_a_store_that_is_shared_need_not_be_writable(tmp_path: Path) -> None:
+    stored(tmp_path)
+    one = machine(tmp_path)
+    one.home.cache.chmod(0o500)
+
+    seen = await folders.look(one)
+
+    assert (whats(seen), seen.notes) == (
+        [],
+        ("this user cannot add programs: their folder is another's",),
+    )
+
+
 async def test_the_disk_is_measured_and_nothing_stays(tmp_path: Path) -> None:
     before = tmp_path.stat().st_mtime_ns
     report = await disk.look(machine(tmp_path))

@@ -35,7 +35,8 @@ class LeaseKeeper:
 
     A renewal builds on the version of the last, so that it fails when another program has written:
     leases are not watched. A lease of another holder is looked at again when it ends, and taken
-    over if it was not renewed.
+    over if it was not renewed; one of a holder that says nothing when it gives the lease back, such
+    as a user who silences a node, is looked at whenever one's own would be renewed.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class LeaseKeeper:
         self._queue: BatchQueue[NodeLease] = BatchQueue(self._work, workers, most=together)
         self._node_leases: dict[str, NodeLease] = {}
         self._stored: dict[str, StoredLease] = {}
-        self._sightings = Sightings(context.reader, self, lambda: self._counts()[Hold.FOREIGN])
+        self._sightings = Sightings(context.reader, self, self._shares)
         context.metrics.ask(self._gauges)
 
     async def run(self) -> None:
@@ -234,6 +235,8 @@ class LeaseKeeper:
             node_lease.on_due()
         else:
             wait = free - now if free > now else free + _GRACE - now
+            if not self._sharing.announces(stored.holder):
+                wait = min(wait, self._beats.period)
             self._context.delay_queue.put(node_lease, wait + self._beats.jitter())
             self._set(node_lease, Hold.FOREIGN)
 
@@ -292,6 +295,9 @@ class LeaseKeeper:
         for node_lease in self._node_leases.values():
             counts[node_lease.hold] += 1
         return counts
+
+    def _shares(self) -> tuple[int, int]:
+        return self._counts()[Hold.FOREIGN], len(self._node_leases)
 
     def _gauges(self) -> dict[tuple[str, Labels], float]:
         return {

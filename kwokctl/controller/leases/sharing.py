@@ -12,6 +12,10 @@ class Sharing(Protocol):
         """Whether other controllers want to hear of leases that change hands."""
         ...
 
+    def announces(self, holder: str) -> bool:
+        """Return whether this controller hears of it when a holder gives a lease away, or is gone."""
+        ...
+
     def free_since(self, holder: str, expires: float) -> float:
         """Return from when on a lease may be claimed that ends at `expires` by itself."""
         ...
@@ -41,12 +45,16 @@ class Alone:
 
     is_shared = False
 
+    def announces(self, holder: str) -> bool:
+        """Look at each lease again and again."""
+        return False
+
     def free_since(self, holder: str, expires: float) -> float:
         """Wait until a lease has ended."""
         return expires
 
     def is_gone(self, holder: str) -> bool:
-        """Look at each lease again when it ends."""
+        """Wait until a lease has ended."""
         return False
 
     def deal(self, holder: str, nodes: Collection[str]) -> None:

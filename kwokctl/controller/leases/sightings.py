@@ -12,7 +12,9 @@ from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 _FEW = 4
-"""With so many leases of others each is read by itself when it ends."""
+"""With so many leases of others each is read by itself."""
+_LISTED = 40
+"""So many are listed with less work than it takes to read one by itself."""
 _PAUSE = 0.25
 _SHARE = 4
 """Seconds between two lists, and at least how many times as long as the last one took."""
@@ -55,12 +57,12 @@ class Sightings:
     """Looks at leases for one onlooker."""
 
     def __init__(
-        self, reader: ObjectReader, onlooker: Onlooker, foreign: Callable[[], int]
+        self, reader: ObjectReader, onlooker: Onlooker, counts: Callable[[], tuple[int, int]]
     ) -> None:
-        """Read with `reader`; `foreign` counts the leases of other controllers."""
+        """Read with `reader`; `counts` returns how many leases others hold, and of how many."""
         self._reader = reader
         self._onlooker = onlooker
-        self._foreign = foreign
+        self._counts = counts
         self._asked: dict[str, None] = {}
         self._lists = False
         self._wake = asyncio.Event()
@@ -83,12 +85,16 @@ class Sightings:
             self._wake.clear()
             asked, self._asked = self._asked, {}
             lists, self._lists = self._lists, False
-            if not lists and self._foreign() <= _FEW:
+            if not lists and self._are_few():
                 await asyncio.gather(*map(self.read, asked))
                 continue
             began = clock()
             await self._list(asked)
             await asyncio.sleep(max(_PAUSE, _SHARE * (clock() - began)))
+
+    def _are_few(self) -> bool:
+        foreign, all_leases = self._counts()
+        return foreign <= max(_FEW, all_leases / _LISTED)
 
     async def read(self, node: str) -> None:
         """Look at one lease now."""

@@ -57,6 +57,11 @@ class Division:
         """Return the members that live."""
         return self._members.alive(self._fleet, self._context.wall())
 
+    def announces(self, holder: str) -> bool:
+        """Return whether a holder is a member that lives."""
+        member = self._members.get(holder)
+        return member is not None and member.lives(self._context.wall())
+
     def free_since(self, holder: str, expires: float) -> float:
         """Do not wait for the end of a lease whose holder is leaving."""
         member = self._members.get(holder)

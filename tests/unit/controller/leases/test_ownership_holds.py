@@ -113,7 +113,7 @@ def test_nothing_is_written_to_a_node_that_another_controller_holds() -> None:
         rig.cluster.put(PODS, pod())
         await asyncio.sleep(30)
 
-        assert rig.cluster.writes == []
+        assert {verb for verb, _ in rig.cluster.writes} <= {"get"}
         state = rig.controller.pods.get("ns/p")
         assert state is not None
         assert state.raw is None

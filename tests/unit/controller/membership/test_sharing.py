@@ -242,6 +242,21 @@ def test_a_member_that_was_away_for_longer_than_its_lease_is_one_again() -> None
         assert at.transitions() == before  # its nodes were renewed all the time
 
 
+def test_leases_of_members_are_not_looked_at_while_these_live() -> None:
+    @story
+    async def _(at: Sharing) -> None:
+        at.nodes(20)
+        await at.join("a")
+        await at.join("b")
+        await asyncio.sleep(300)
+        at.cluster.writes.clear()
+        await asyncio.sleep(100)
+
+        assert len(at.held()) == 2
+        assert at.cluster.verbs("get") == []
+        assert len(at.cluster.verbs("list")) <= 8  # one for each end of a Lease
+
+
 def test_leases_of_a_controller_that_is_no_member_are_left_alone_as_long_as_it_renews_them() -> (
     None
 ):
@@ -258,6 +273,6 @@ def test_leases_of_a_controller_that_is_no_member_are_left_alone_as_long_as_it_r
             assert at.held() == {"stranger": 20}
             assert at.transitions() == {0: 20}
             assert at.cluster.verbs("get") == []
-            assert len(at.cluster.verbs("list")) <= 12
+            assert len(at.cluster.verbs("list")) <= 24
             written = [name for name in at.cluster.verbs("replace") if name.startswith("n")]
             assert 390 <= len(written) <= 410

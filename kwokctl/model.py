@@ -132,8 +132,12 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     mounts: tuple[Mount, ...] = ()
     ready: tuple[HttpProbe, ...] = ()
     """The component is ready when all of these hold."""
+    answers: tuple[HttpProbe, ...] = ()
+    """It answers its first requests when all of these hold; it may not be ready yet."""
     after: frozenset[ComponentName] = frozenset()
     """Started only when these are ready."""
+    is_early: bool = False
+    """Started as soon as those answer that it comes after: it needs nothing that they set up afterwards."""
     uses: frozenset[ComponentName] = frozenset()
     """Stopped before these, whether or not it is started after them."""
     certified_names: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.clusters.launching.custom_resources import install_definitions
+from kwokctl.clusters.launching.custom_resources import enabled_kinds, install_definitions
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.first_objects import create_first_objects
 from kwokctl.clusters.launching.launch import Patience, bring_up, got
@@ -183,7 +183,8 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
             plan = write_files(home, runtime, saved)
             prepare = await _prepared(home, saved, request.snapshot)
             await runtime.install(plan)
-            started = await bring_up(home, runtime, plan, held, patience, prepare)
+            early = not (request.snapshot or enabled_kinds(saved))
+            started = await bring_up(home, runtime, plan, held, patience, prepare, early=early)
             complete_copy(home.paths(request.name))
             await create_first_objects(home, saved)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), plan, started
@@ -239,8 +240,8 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
     with held_ports(home, saved.name, saved.options, missing) as (options, held):
         plan = write_files(home, runtime, replace(saved, options=options))
         await runtime.install(plan)
-        prepare = partial(install_definitions, home, saved)
-        started = await bring_up(home, runtime, plan, held, patience, prepare)
+        prepare, early = partial(install_definitions, home, saved), not enabled_kinds(saved)
+        started = await bring_up(home, runtime, plan, held, patience, prepare, early=early)
     forget_former(paths)
     await create_first_objects(home, saved)
     return url, plan, started

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kwokctl.clusters.launching.custom_resources import install_definitions
+from kwokctl.clusters.launching.custom_resources import enabled_kinds, install_definitions
 from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.programs.images import artifacts
@@ -66,8 +66,8 @@ async def start_saved(
     with held_ports(home, saved.name, saved.options, missing) as (_, held):
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)
-        prepare = partial(install_definitions, home, saved)
-        started = await bring_up(home, runtime, plan, held, patience, prepare)
+        prepare, early = partial(install_definitions, home, saved), not enabled_kinds(saved)
+        started = await bring_up(home, runtime, plan, held, patience, prepare, early=early)
     # The API answers: the data that a killed restore has left in place work.
     forget_former(home.paths(saved.name))
     return started

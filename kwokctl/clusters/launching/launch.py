@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from kwokctl.clusters.launching.objects import apply_objects
 from kwokctl.clusters.launching.ports import explaining_taken_ports, refuse_taken
-from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
+from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_answers, wait_ready
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import TimedOutError
 from kwokctl.host.ports import HeldPorts
@@ -55,56 +55,88 @@ async def got(programs: Awaitable[T], patience: Patience) -> tuple[T, Patience]:
     return found, patience._replace(spent=time.monotonic() - began)
 
 
-async def bring_up(
+async def bring_up(  # noqa: PLR0913 - all that a launch depends on
     home: Home,
     runtime: Runtime,
     plan: Plan,
     held: HeldPorts,
     patience: Patience = _NO_LIMIT,
     prepare: Callable[[], Awaitable[None]] = _nothing,
+    *,
+    early: bool = False,
 ) -> tuple[ComponentName, ...]:
     """Start every wave when the one before it is ready; return the components that did not run.
 
     `prepare` is called when the first wave, which has the API server, is ready; if it is the only
-    one, when it has been started. Components that run already are left alone.
+    one, when it has been started. Components that run already are left alone. With `early`, those
+    that can start when the wave before them answers do not wait until it is ready: what `prepare`
+    does must not matter to them.
     """
     waves = list(plan.waves())
     every = plan.components.values()
     states = await runtime.states(plan.cluster)
     missing = tuple(c.name for c in every if states.get(c.name) is not State.RUNNING)
+    launch = _Launch(home, runtime, plan, missing, [])
     async with explaining_taken_ports(runtime, plan):
         limit = explaining_timeouts(
             runtime, plan.cluster, every, patience.timeout, spent=patience.spent
         )
         async with limit:
             for number, wave in enumerate(waves):
-                await refuse_taken(runtime, plan, held, waves[number:])
+                following = waves[number + 1] if number + 1 < len(waves) else ()
+                await refuse_taken(runtime, plan, held, launch.unstarted(waves[number:]))
                 home.paths(plan.cluster).stopped.unlink(missing_ok=True)
-                is_last = wave is waves[-1]
-                launched = [] if is_last else [c.name for c in wave if c.name in missing]
-                fresh = [component for component in wave if component.name in missing]
-                await apply_objects(home.paths(plan.cluster), fresh)
-                with _step(home, "Starting", launched):
-                    await _start(runtime, plan, held, wave, ready=not is_last)
+                with _step(home, "Starting", launch.named(wave) if following else []):
+                    await launch.start(wave)
+                    if early:
+                        await launch.start_early(wave, following)
+                    if following:
+                        await wait_ready(runtime, plan.cluster, wave)
+                        held.release(*(component.name for component in wave))
                 if number == 0:
                     await prepare()
         if patience.wait is not None:
-            last = [component.name for component in waves[-1]] if missing else []
-            with _step(home, "Waiting for", last):
+            with _step(home, "Waiting for", launch.named(waves[-1]) if missing else []):
                 waiting = explaining_timeouts(runtime, plan.cluster, every, patience.wait)
                 async with waiting as moved:
                     await wait_ready(runtime, plan.cluster, every, moved)
     return missing
 
 
-async def _start(
-    runtime: Runtime, plan: Plan, held: HeldPorts, wave: tuple[Component, ...], *, ready: bool
-) -> None:
-    names = [component.name for component in wave]
-    await runtime.start(plan.cluster, *names)
-    if ready:
-        await wait_ready(runtime, plan.cluster, wave)
-        held.release(*names)
+class _Launch(NamedTuple):
+    """Starts components of one cluster."""
+
+    home: Home
+    runtime: Runtime
+    plan: Plan
+    missing: Collection[ComponentName]
+    """What did not run at the beginning."""
+    early: list[ComponentName]
+    """What was started before its wave."""
+
+    def named(self, wave: Iterable[Component]) -> list[ComponentName]:
+        """Name those that did not run."""
+        return [component.name for component in wave if component.name in self.missing]
+
+    def unstarted(self, waves: Iterable[Iterable[Component]]) -> list[list[Component]]:
+        """Return what was not started before its wave."""
+        return [[each for each in wave if each.name not in self.early] for wave in waves]
+
+    async def start(self, wave: Collection[Component]) -> None:
+        """Start what does not run of these, and what these need."""
+        fresh = [component for component in wave if component.name in self.missing]
+        await apply_objects(self.home.paths(self.plan.cluster), fresh)
+        await self.runtime.start(self.plan.cluster, *(component.name for component in wave))
+
+    async def start_early(
+        self, wave: Collection[Component], following: Iterable[Component]
+    ) -> None:
+        """Start those of the following wave that need no more than an answer of this one."""
+        early = [c for c in following if c.is_early and c.name in self.missing]
+        if early:
+            await wait_answers(self.runtime, self.plan.cluster, wave)
+            await self.start(early)
+            self.early.extend(component.name for component in early)
 
 
 @contextmanager

@@ -4,18 +4,18 @@ import asyncio
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from kwokctl.errors import ComponentError, TimedOutError
-from kwokctl.kube.transport.probe import probe
-from kwokctl.model import ClusterName, Component, ComponentName, State
+from kwokctl.kube.transport.probe import probe, repeated
+from kwokctl.model import ClusterName, Component, ComponentName, HttpProbe, State
 from kwokctl.runtime import Runtime, TellsMore
 from kwokctl.waits import Moved, after, bounded, ignored
 
-_POLL, _POLL_SHARE = 0.02, 0.03
-"""Seconds between two probes at least, and as a share of the time that was waited: each costs a
-TLS handshake, of which a machine that is slow has no time to spare."""
+_POLL, _POLL_SHARE = 0.03, 0.03
+"""Seconds between two probes at least, and as a share of the time that was waited: what boots has
+no time to spare."""
 _ANSWERS_WITHIN = 15.0
 """Seconds for an answer of a program that starts, on a machine whose time all of them want at once: a
 handshake that is given up has cost them as much as one that succeeds."""
@@ -42,20 +42,44 @@ async def wait_ready(
 
     `moved` is called when one more holds. Raises ComponentError, with the end of its log, as soon as one of them has died.
     """
-    waiting = [(component, each) for component in components for each in component.ready]
+    probes = [probe for each in components for probe in each.ready]
+    await _wait(runtime, cluster, components, probes, moved)
+
+
+async def wait_answers(
+    runtime: Runtime, cluster: ClusterName, components: Collection[Component]
+) -> None:
+    """Return when those that answer before they are ready do so.
+
+    Raises ComponentError, with the end of its log, as soon as a component has died.
+    """
+    probes = [probe for each in components for probe in each.answers]
+    await _wait(runtime, cluster, components, probes, ignored)
+
+
+async def _wait(
+    runtime: Runtime,
+    cluster: ClusterName,
+    components: Collection[Component],
+    probes: Sequence[HttpProbe],
+    moved: Moved,
+) -> None:
     began, looked = time.monotonic(), -math.inf
-    while True:
-        if time.monotonic() - looked >= _LOOK:
-            await _all_alive(runtime, cluster, components)
-            looked = time.monotonic()
-        if not waiting:
-            return
-        held = await asyncio.gather(*(probe(each, within=_ANSWERS_WITHIN) for _, each in waiting))
-        waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
-        if any(held):
-            moved()
-        if waiting:
-            await asyncio.sleep(max(_POLL, _POLL_SHARE * (time.monotonic() - began)))
+    async with AsyncExitStack() as stack:
+        asked = (repeated(each, within=_ANSWERS_WITHIN) for each in probes)
+        waiting = [await stack.enter_async_context(each) for each in asked]
+        while True:
+            if time.monotonic() - looked >= _LOOK:
+                await _all_alive(runtime, cluster, components)
+                looked = time.monotonic()
+            if not waiting:
+                return
+            held = await asyncio.gather(*(holds() for holds in waiting))
+            waiting = [each for each, holds in zip(waiting, held, strict=True) if not holds]
+            if any(held):
+                moved()
+            if waiting:
+                await asyncio.sleep(max(_POLL, _POLL_SHARE * (time.monotonic() - began)))
 
 
 async def unready(components: Collection[Component]) -> list[Component]:

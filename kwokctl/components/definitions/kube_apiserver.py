@@ -127,6 +127,7 @@ def kube_apiserver(setting: Setting) -> Component:
         ports=(Port(name="https", port=inside, host_port=own.port),),
         mounts=_mounts(setting),
         ready=(setting.probe(f"{url(setting)}/readyz"),),
+        answers=(setting.probe(f"{url(setting)}/livez/ping"),),
         uses=frozenset({ETCD}),
         certified_names=own.cert_sans,
         files=spans.api_server_files(setting),

@@ -141,6 +141,8 @@ def kwok_controller(setting: Setting) -> Component:
         ports=(Port(name="http", port=port, host_port=port),),
         ready=(HttpProbe(url=f"http://{address}/readyz"),),
         after=frozenset({KUBE_APISERVER}),
+        # An administrator needs none of the roles that the API server makes before it is ready.
+        is_early=is_ours,
         uses=frozenset({KUBE_APISERVER}),
     )
 

@@ -111,6 +111,8 @@ def kwok_kubelet(setting: Setting) -> Component:
         ports=(Port(name="https", port=port, host_port=port),),
         ready=(HttpProbe(url=f"http://{address}/readyz"),),
         after=frozenset({KUBE_APISERVER}),
+        # An administrator needs none of the roles that the API server makes before it is ready.
+        is_early=True,
         uses=frozenset({KUBE_APISERVER}),
     )
 

@@ -10,9 +10,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 from kwokctl.host.processes.holding import DESCRIPTOR
 
+_FileAction: TypeAlias = tuple[int, int, str, int, int] | tuple[int, int, int]
 _SHELL = "/bin/sh"
 # Field 22 of /proc/PID/stat is the start time in clock ticks since boot (proc(5)); together with
 # the boot it distinguishes a process from a later one of the same number. exec keeps both.
@@ -51,21 +53,31 @@ def launch(  # noqa: PLR0913 - all that a child is given
     """
     words = [_SHELL, "-c", BECOME, "sh", str(pid_file), str(folder), *argv]
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return spawn(
+        words,
+        env,
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+        if lock is None
+        else (os.POSIX_SPAWN_DUP2, lock, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+        *([] if held_by is None else [(os.POSIX_SPAWN_DUP2, held_by, DESCRIPTOR)]),
+    )
+
+
+def spawn(words: list[str], env: Mapping[str, str], *files: _FileAction) -> int:
+    """Start a program in a session of its own, and return its pid; `env` adds to our environment.
+
+    The first word is the path of the program, `files` are actions of `os.posix_spawn`.
+    """
     with _as_batch():
         return os.posix_spawn(
-            _SHELL,
+            words[0],
             words,
             {**os.environ, **env},
             setsid=True,
             setsigdef=range(1, 32),
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
-                if lock is None
-                else (os.POSIX_SPAWN_DUP2, lock, 0),
-                (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
-                (os.POSIX_SPAWN_DUP2, 1, 2),
-                *([] if held_by is None else [(os.POSIX_SPAWN_DUP2, held_by, DESCRIPTOR)]),
-            ],
+            file_actions=files,
         )
 
 

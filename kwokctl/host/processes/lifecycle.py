@@ -7,27 +7,33 @@ from pathlib import Path
 from kwokctl.errors import ComponentError
 from kwokctl.host import logfiles
 from kwokctl.host.files import turn, write_atomic
+from kwokctl.host.processes.forks import Forks
 from kwokctl.host.processes.holding import HeldFile, held_words
 from kwokctl.host.processes.identify import find_process
 from kwokctl.host.processes.launcher import FAILED, launch
 from kwokctl.host.processes.launches import Launches
-from kwokctl.host.processes.supervise import Process, launched, read_pid_file, stop
+from kwokctl.host.processes.supervise import Process, kill, launched, read_pid_file, stop
 from kwokctl.model import ComponentName
 from kwokctl.tasks import both
 
 
 async def start_component(
-    launches: Launches, name: ComponentName, *, why: str, even_if_stopped: bool = True
+    launches: Launches,
+    name: ComponentName,
+    *,
+    why: str,
+    even_if_stopped: bool = True,
+    forks: Forks | None = None,
 ) -> None:
     """Launch a component unless it runs; raise ComponentError if its program cannot be executed.
 
-    Without `even_if_stopped` one that has been stopped on purpose stays so.
+    Without `even_if_stopped` one that has been stopped on purpose stays so. It is forked if `forks` can do so.
     """
     async with _turn(launches, name, "starting") as lock:
         # Looked at under the lock: a stop that is under way has said so before it waited for us.
         if _runs(launches, name) or not (even_if_stopped or launches.is_wanted(name)):
             return
-        await _launch(launches, name, why, lock)
+        await _launch(launches, name, why, lock, forks=forks)
 
 
 async def replace_held(
@@ -63,17 +69,28 @@ async def _end(process: Process | None, grace: float) -> None:
 
 
 async def _launch(
-    launches: Launches, name: ComponentName, why: str, lock: int, hold: HeldFile | None = None
+    launches: Launches,
+    name: ComponentName,
+    why: str,
+    lock: int,
+    hold: HeldFile | None = None,
+    forks: Forks | None = None,
 ) -> None:
     how, log = launches.read(name), launches.paths.log(name)
     check_program(name, Path(how.argv[0]))
     logfiles.rotate(log)
     logfiles.mark(log, why)
+    words = held_words(how.argv, how.held_at) if hold else how.argv
+    pid_file, folder = launches.pid_file(name), Path(how.folder or launches.paths.root)
+    if forks and await forks.launch(
+        words, pid_file=pid_file, log=log, folder=folder, env=how.env, lock=lock
+    ):
+        return
     pid = launch(
-        held_words(how.argv, how.held_at) if hold else how.argv,
-        pid_file=launches.pid_file(name),
+        words,
+        pid_file=pid_file,
         log=log,
-        folder=Path(how.folder or launches.paths.root),
+        folder=folder,
         env=how.env,
         lock=lock,
         held_by=hold.reads if hold else None,
@@ -101,6 +118,16 @@ async def stop_component(launches: Launches, name: ComponentName, grace: float) 
         return
     async with _turn(launches, name, "stopping"):
         await _end(find_process(launches, name), grace)
+        launches.pid_file(name).unlink(missing_ok=True)
+
+
+async def kill_component(launches: Launches, name: ComponentName) -> None:
+    """Kill a component, or a launch of it that is under way: it can do nothing any more, and is forgotten."""
+    if not launches.paths.pids.is_dir():
+        return
+    async with _turn(launches, name, "stopping"):
+        if process := find_process(launches, name):
+            await kill(process)
         launches.pid_file(name).unlink(missing_ok=True)
 
 

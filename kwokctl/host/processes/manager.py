@@ -11,11 +11,17 @@ from kwokctl.host import logfiles
 from kwokctl.host.carry_out import carry_out
 from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.forks import preloaded
 from kwokctl.host.processes.holding import HeldFile
 from kwokctl.host.processes.identify import Working, find_process, working_for
 from kwokctl.host.processes.launcher import launch
 from kwokctl.host.processes.launches import KEEPER, Launches
-from kwokctl.host.processes.lifecycle import replace_held, start_component, stop_component
+from kwokctl.host.processes.lifecycle import (
+    kill_component,
+    replace_held,
+    start_component,
+    stop_component,
+)
 from kwokctl.host.processes.shell import CrewScript
 from kwokctl.host.processes.supervise import is_running, launched, read_pid_file, reap
 from kwokctl.model import ComponentName, Plan, State
@@ -68,8 +74,9 @@ class Crew:
         for name in names:
             launches.stopped_mark(name).unlink(missing_ok=True)
         # A launch takes a few milliseconds, and programs run side by side once launched.
-        for name in names:
-            await start_component(launches, name, why="started by kwokctl")
+        with preloaded([launches.read(name).argv for name in self._not_running(names)]) as forks:
+            for name in names:
+                await start_component(launches, name, why="started by kwokctl", forks=forks)
         if names and launches.keep_mark.exists():
             await self._start_keeper()
 
@@ -132,30 +139,33 @@ class Crew:
     async def uninstall(self) -> None:
         """Kill what runs, and remove what was written for it.
 
-        The data are deleted anyway, so no component gets time to end by itself. Nothing is written
-        here: the disk may be full.
+        The data are deleted anyway, so no component gets time to end by itself, and none is waited for once it
+        cannot write any more. Nothing is written here: the disk may be full.
         """
         launches = self._launches
         launches.keep_mark.unlink(missing_ok=True)
-        await stop_component(launches, KEEPER, grace=0)
+        await kill_component(launches, KEEPER)
         # Clients before servers, all before the first has ended: they take their time for that.
-        await self._end([name for wave in launches.stop_waves() for name in wave], grace=0)
+        names = [name for wave in launches.stop_waves() for name in wave]
+        async with asyncio.TaskGroup() as tasks:
+            for name in names:
+                tasks.create_task(kill_component(launches, name))
         for folder in (launches.paths.launch, launches.paths.pids, launches.paths.logs):
             remove_tree(folder)
 
     async def _stop_together(self, names: Collection[ComponentName]) -> None:
         self._mark_stopped(names)
-        await self._end(names, grace=self._grace)
+        async with asyncio.TaskGroup() as tasks:
+            for name in names:
+                tasks.create_task(stop_component(self._launches, name, self._grace))
 
     def _mark_stopped(self, names: Collection[ComponentName]) -> None:
         if self._launches.paths.pids.is_dir():
             for name in names:
                 self._launches.stopped_mark(name).touch()
 
-    async def _end(self, names: Collection[ComponentName], *, grace: float) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for name in names:
-                tasks.create_task(stop_component(self._launches, name, grace))
+    def _not_running(self, names: Collection[ComponentName]) -> list[ComponentName]:
+        return [name for name in names if not is_running(self._launches.pid_file(name))]
 
     async def _start_keeper(self) -> None:
         paths, pid_file = self._launches.paths, self._launches.pid_file(KEEPER)

@@ -1,10 +1,11 @@
-"""Asks a component whether it is ready, on a connection of its own."""
+"""Asks a component whether it is ready, on connections of its own."""
 
 import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,19 +25,58 @@ async def probe(probe: HttpProbe, *, within: float = _TIMEOUT) -> bool:
 
     Whatever goes wrong is a no; a server whose certificate is not signed by the probe's CA, too.
     """
+    async with repeated(probe, within=within) as holds:
+        return await holds()
+
+
+@asynccontextmanager
+async def repeated(
+    probe: HttpProbe, *, within: float = _TIMEOUT
+) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
+    """Give what asks for a probe again and again, on one connection as long as that lasts.
+
+    A TLS handshake costs both sides more than all else of a request, and a program that boots has no
+    time to spare.
+    """
+    repeating = _Repeating(probe, within)
     try:
-        async with asyncio.timeout(within):
-            return await _answers(probe, within)
-    except (KwokctlError, OSError, ValueError):
-        _forget(probe)
-        return False
+        yield repeating.holds
+    finally:
+        repeating.close()
 
 
-async def _answers(probe: HttpProbe, within: float) -> bool:
-    if _is_refused(ServerAddress.of(probe.url, probe.socket, None)):
-        return False
-    context = _context(probe) if probe.url.startswith("https:") else None
-    return (await _got(probe, context, within=within)).status == 200
+class _Repeating:
+    """A probe, and the connection on which it was made last."""
+
+    def __init__(self, probe: HttpProbe, within: float) -> None:
+        self._probe = probe
+        self._within = within
+        self._connection: HttpConnection | None = None
+
+    async def holds(self) -> bool:
+        """Return whether it holds now."""
+        try:
+            async with asyncio.timeout(self._within):
+                return await self._answers()
+        except (KwokctlError, OSError, ValueError):
+            self.close()
+            _forget(self._probe)
+            return False
+
+    async def _answers(self) -> bool:
+        probe, connection = self._probe, self._connection
+        if connection is None or not (connection.is_open and connection.is_reusable):
+            if _is_refused(ServerAddress.of(probe.url, probe.socket, None)):
+                return False
+            context = _context(probe) if probe.url.startswith("https:") else None
+            connection = self._connection = await _dialled(probe, context, self._within)
+        return (await _asked(connection, probe)).status == 200
+
+    def close(self) -> None:
+        """Drop the connection."""
+        if self._connection:
+            self._connection.close()
+        self._connection = None
 
 
 async def fetched(page: HttpProbe, *, token: str = "") -> Response:
@@ -53,22 +93,29 @@ async def fetched(page: HttpProbe, *, token: str = "") -> Response:
         raise
 
 
-async def _got(
-    page: HttpProbe, context: ssl.SSLContext | None, token: str = "", *, within: float = _TIMEOUT
-) -> Response:
-    parts = urlsplit(page.url)
-    address = ServerAddress.of(page.url, page.socket, None)
-    connection = await dial(HttpConnection, address, context, within=within)
-    waiter: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-    path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-    lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", "Connection: close"]
-    if token:
-        lines.append(f"Authorization: Bearer {token}")
+async def _got(page: HttpProbe, context: ssl.SSLContext | None, token: str = "") -> Response:
+    connection = await _dialled(page, context, _TIMEOUT)
     try:
-        connection.send("\r\n".join([*lines, "\r\n"]).encode("ascii"), waiter)
-        return await waiter
+        more = [f"Authorization: Bearer {token}"] if token else []
+        return await _asked(connection, page, "Connection: close", *more)
     finally:
         connection.close()
+
+
+async def _dialled(
+    page: HttpProbe, context: ssl.SSLContext | None, within: float
+) -> HttpConnection:
+    address = ServerAddress.of(page.url, page.socket, None)
+    return await dial(HttpConnection, address, context, within=within)
+
+
+async def _asked(connection: HttpConnection, page: HttpProbe, *headers: str) -> Response:
+    parts = urlsplit(page.url)
+    waiter: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+    path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", *headers, "\r\n"]
+    connection.send("\r\n".join(lines).encode("ascii"), waiter)
+    return await waiter
 
 
 def _is_refused(address: ServerAddress) -> bool:

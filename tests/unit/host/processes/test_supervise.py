@@ -1,6 +1,7 @@
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from kwokctl.host.processes.launcher import FAILED, launch
 from kwokctl.host.processes.supervise import (
     Process,
     is_running,
+    kill,
     launched,
     read_pid_file,
     reap,
@@ -24,6 +26,20 @@ from tests.support.eventually import eventually
 
 SLEEP = ["/bin/sleep", "600"]
 DEAF = ["/bin/sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 600; done"]
+
+
+BUSY = """
+import itertools, threading
+memory = bytearray(200 << 20)
+for n in range(0, len(memory), 4096):
+    memory[n] = 1
+def write(thread):
+    for n in itertools.count():
+        open(f"{thread}-{n}.made", "w").close()
+for thread in range(8):
+    threading.Thread(target=write, args=(thread,)).start()
+"""
+"""A program that has memory to give back, and makes files as fast as it can."""
 
 
 @dataclass
@@ -257,3 +273,27 @@ def test_a_truncated_pid_file_names_no_process(tmp_path: Path, content: str) -> 
 
     assert read_pid_file(tmp_path / "p.pid") is None
     assert not is_running(tmp_path / "p.pid")
+
+
+async def test_what_was_killed_does_nothing_any_more_though_it_may_not_have_ended(
+    programs: Programs,
+) -> None:
+    process = await programs.start([sys.executable, "-c", BUSY])
+
+    def made() -> set[str]:
+        return {file.name for file in programs.folder.glob("*.made")}
+
+    await eventually(lambda: len(made()) > 100)
+    await kill(process)
+    left = made()
+    await eventually(lambda: not process.is_alive)
+
+    assert made() == left
+
+
+async def test_killing_what_has_ended_does_nothing(programs: Programs) -> None:
+    process = await programs.start(SLEEP)
+
+    for _ in range(2):
+        await kill(process)
+        await eventually(lambda: not process.is_alive)

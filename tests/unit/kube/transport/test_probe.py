@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.kube.transport.pool import probe
+from kwokctl.kube.transport.probe import probe, repeated
 from kwokctl.model import HttpProbe
 from tests.support.certificates import Certificates, certificates
 from tests.support.fake_api_server import Reply, Request, serving
@@ -80,3 +80,28 @@ async def test_it_can_be_cancelled() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await probe(HttpProbe(url=server.url))
+
+
+async def test_a_probe_is_repeated_on_one_connection_until_that_ends() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        await reply.send(b"", status=200 if len(server.requests) > 2 else 503)
+
+    async with serving(handle) as server, repeated(HttpProbe(url=server.url)) as holds:
+        assert not await holds()
+        assert not await holds()
+        assert await holds()
+        assert len({each.connection for each in server.requests}) == 1
+
+        server.drop_all()
+        async with asyncio.timeout(30):
+            while not await holds():
+                await asyncio.sleep(0)
+        assert len({each.connection for each in server.requests}) == 2
+
+
+async def test_a_repeated_probe_finds_a_server_that_begins_later(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    async with repeated(HttpProbe(url="http://localhost/200", socket=path)) as holds:
+        assert not await holds()
+        async with serving(_by_path, socket=path):
+            assert await holds()

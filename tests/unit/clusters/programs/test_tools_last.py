@@ -77,7 +77,8 @@ async def test_tools_that_cannot_be_had_are_named_and_the_others_are_got(tmp_pat
     missing = await get_tools(home, NAME, TOOLS)
 
     assert missing == ("kubectl",)
-    [warning] = messages.lines
+    note, warning = messages.lines
+    assert note == "the cluster 'dev' can be used now; kubectl, etcdctl and etcdutl come last"
     assert "the cluster 'dev' runs, but without kubectl" in warning
     assert "kubectl v1.36.3 is not in the store; run 'kwokctl artifacts build'" in warning
 

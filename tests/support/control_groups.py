@@ -32,6 +32,11 @@ class Group:
         folder = self.folder / "inner" if name.startswith("blkio") else self.folder
         (folder / name).write_text(text, encoding="ascii")
 
+    def times_held_back(self) -> int:
+        """Return in how many periods the group had used its processor time up before they ended."""
+        lines = (self.folder / "cpu.stat").read_text().splitlines()
+        return int(dict(line.split() for line in lines)["nr_throttled"])
+
     def entered(self, *words: str) -> list[str]:
         """Return the command that runs words in the inner group."""
         enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
@@ -62,6 +67,19 @@ def _is_removed(folder: Path) -> bool:
     with suppress(OSError):
         folder.rmdir()
     return not folder.exists()
+
+
+_PERIOD = 100_000
+"""Microseconds in which a group uses its time up."""
+
+
+@contextmanager
+def slowed(speed: float) -> Iterator[Group]:
+    """Make a group whose programs have, all together, a part of what all processors can do."""
+    quota = int(speed * len(os.sched_getaffinity(0)) * _PERIOD)
+    with group("cpu") as slow:
+        slow.write(("cpu.cfs_quota_us", str(quota)), ("cpu.max", f"{quota} {_PERIOD}"))
+        yield slow
 
 
 def disk_of(folder: Path) -> str:

@@ -13,8 +13,8 @@ from kwokctl.progress import Progress
 _ANSWERS_WITHIN = 5.0
 """Seconds in which an etcd answers that is neither down nor busy."""
 _LOOK_EVERY = 1.0
-_PATIENCE = 30.0
-"""Seconds in which an etcd that is launched again when it dies is back: it takes one or two."""
+_PATIENCE = 10.0
+"""Seconds in which an etcd that is launched again when it dies is back: less than requests are repeated."""
 
 
 async def outage(home: Home, name: ClusterName) -> UnavailableError | None:

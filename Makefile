@@ -23,10 +23,10 @@ TYPES = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kwokctl/tests/mypy.tar
 
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e smoke framework addons test bench golden oracle docs build image images image-all components clean
+.PHONY: help demo dev fmt check unit contract e2e first-day smoke framework addons test bench golden oracle docs build image images image-all components clean
 
 help: # lists what stands behind the double hash below
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/made ## the main job: a cluster with 1,000 nodes and 2,000 pods, and how to go on
 	$(BIN)/kwokctl create cluster --nodes $(NODES) --pods $(PODS) --wait
@@ -67,6 +67,9 @@ contract: $(VENV)/made ## what every runtime must do
 e2e: $(VENV)/made components ## the whole product with the real components
 	KWOKCTL_TEST_KUBE_VERSION=$(KUBE_VERSION) KWOKCTL_TEST_ETCD_VERSION=$(ETCD_VERSION) \
 	$(BIN)/python -m pytest $(E2E) $(T)
+
+first-day: $(VENV)/made components ## what a user meets first, in an empty home folder with the real components
+	$(BIN)/python -m pytest tests/first_day $(T)
 
 smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 	$(BIN)/python -m pytest tests/packaging $(T)

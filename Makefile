@@ -28,7 +28,7 @@ E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/made ## the main job: a cluster with 1,000 nodes and 2,000 pods, and how to go on
+demo: $(VENV)/made ## the main job: 1,000 nodes and 2,000 pods, and how to go on
 	$(BIN)/kwokctl create cluster --nodes $(NODES) --pods $(PODS) --wait
 	@echo
 	@echo "$(NODES) nodes are Ready and $(PODS) pods are Running. Look at them:"
@@ -44,7 +44,7 @@ fmt: $(VENV)/made ## format the code and repair what ruff can repair
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
 
-check: $(VENV)/made ## format, lint, types, import contracts, generated pages; no test
+check: $(VENV)/made ## format, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@[ -d .mypy_cache ] || tar -xf "$(TYPES)" 2>/dev/null || true
@@ -75,24 +75,24 @@ smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 	$(BIN)/python -m pytest tests/packaging $(T)
 
 # Not a part of `make test`: building its modules takes two minutes of a processor.
-framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its own provider for kwok; needs Go
+framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its provider for kwok; needs Go
 	cd tests/support/e2e_framework && PATH="$(abspath $(BIN)):$$PATH" go test -count=1 .
 
 # Not a part of `make test`: building their programs takes a quarter of an hour of a processor.
-addons: $(VENV)/made components ## the add-ons that come with kwokctl, built and at work; needs Go
+addons: $(VENV)/made components ## the add-ons of kwokctl, built and at work; needs Go
 	KWOKCTL_TEST_ADD_ONS=1 $(BIN)/python -m pytest tests/e2e/test_add_ons_at_work.py $(T)
 
 # `check` is one of the lanes; before them `make demo` of a clone, then `components`, get the programs.
-test: $(VENV)/made ## everything that can run on this machine, in lanes side by side
+test: $(VENV)/made ## everything that can run here, in lanes side by side
 	$(BIN)/python -m tests.support.lanes $(T)
 
-bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME chooses one, such as soak
+bench: $(VENV)/made ## measure, beside goals; B=NAME chooses one, such as soak
 	$(BIN)/python -m benchmarks $(B)
 
 golden: $(VENV)/made ## rewrite the expected files; then read the diff
 	KWOKCTL_REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/unit tests/cli --inline-snapshot=fix $(T)
 
-oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes again what tests/golden expects of them
+oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes for tests/golden again
 	$(BIN)/python tests/support/flags_of_releases.py tests/golden/flags.json
 	$(BIN)/python tests/support/types_of_kubernetes.py templates/kubernetes
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/gotemplate.json
@@ -119,10 +119,10 @@ docs: $(VENV)/made ## write the generated pages again
 build: $(VENV)/made ## sdist and wheel in dist/
 	$(BIN)/python -m build
 
-image: $(VENV)/made ## the container image of kwok in dist/, for clusters (ARCH=arm64); loaded if there is an engine
+image: $(VENV)/made ## the image of kwok for clusters in dist/ (ARCH=arm64)
 	$(BIN)/python image/make_image.py $(if $(ARCH),--arch $(ARCH))
 
-images: $(VENV)/made ## the images of kwok for both processors in dist/, made and checked but not loaded
+images: $(VENV)/made ## the image of kwok for both processors in dist/
 	$(BIN)/python image/make_image.py --arch amd64 --no-load
 	$(BIN)/python image/make_image.py --arch arm64 --no-load
 

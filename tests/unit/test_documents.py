@@ -3,6 +3,7 @@
 import html
 import re
 import runpy
+import subprocess
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -154,6 +155,20 @@ def test_the_makefile_s_targets_are_listed_by_the_first_of_them() -> None:
         "clean",
     ]
     assert set(wanted) <= set(targets)
+
+
+def test_the_list_of_the_makefile_s_targets_fits_a_terminal() -> None:
+    done = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    lines = done.stdout.splitlines()
+    assert len(lines) > 15
+    assert [line for line in lines if len(line) > 80] == []
 
 
 def rows(section: str) -> list[tuple[str, ...]]:

@@ -57,7 +57,9 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def itself(self) -> str:
         """Return how kwokctl is called for the same cluster: `kwokctl --name mine`."""
-        return "kwokctl" if self.name == DEFAULT_NAME else f"kwokctl --name {self.name}"
+        from kwokctl.cli.suggestions import own_name  # only messages need it
+
+        return own_name() if self.name == DEFAULT_NAME else f"{own_name()} --name {self.name}"
 
     @property
     def progress(self) -> Progress:

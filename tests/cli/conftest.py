@@ -82,6 +82,14 @@ def runner(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Recordin
 
 
 @pytest.fixture
+def _kubectl_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "kubectl"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+
+
+@pytest.fixture
 def words(runner: RecordingRunner) -> Callable[[str], int]:
     """Run the words of a command in this process, with recorded verbs; return the exit code."""
 

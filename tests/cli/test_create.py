@@ -57,6 +57,7 @@ def test_without_flags_the_original_defaults_hold(
     assert request.resolved.chosen == frozenset()
 
 
+@pytest.mark.usefixtures("_kubectl_on_path")
 def test_a_kubeconfig_that_is_empty_is_none(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,6 +84,7 @@ def test_documents_are_read_from_the_default_file_and_from_every_config(
     assert (option(resolved, "etcd_port"), option(resolved, "etcd_prefix")) == (1, "/b")
 
 
+@pytest.mark.usefixtures("_kubectl_on_path")
 def test_create_ends_with_the_commands_to_use_next(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +100,19 @@ def test_create_ends_with_the_commands_to_use_next(
             "writes: straight to etcd (fast)\n"
         ),
     )
+
+
+def test_who_has_no_kubectl_is_shown_that_of_kwokctl(
+    words: Words,
+    runner: RecordingRunner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    runner.answers["create_cluster"] = created(name="mine", context="kwok-mine")
+    assert words("--name mine create cluster") == 0
+    assert "\n  kwokctl --name mine kubectl get nodes\n" in capfd.readouterr().err
 
 
 def test_the_data_path_of_a_cluster_that_exists_is_not_repeated(

@@ -37,6 +37,7 @@ def _created(name: str) -> Created:
     )
 
 
+@pytest.mark.usefixtures("_kubectl_on_path")
 def test_each_fork_has_a_number(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ from kwokctl.cli.parsing.options import (
     cluster_parameters,
     kubeconfig_path,
 )
+from kwokctl.cli.suggestions import get_nodes
 from kwokctl.cli.verbs.deletion import conclude_all
 from kwokctl.cli.verbs.populate import going_on, populate, words_of
 from kwokctl.cli.verbs.scale import objects_of
@@ -289,7 +290,7 @@ def _creation(
         message=f"cluster '{created.name}' {state}{objects and f' with {objects}'}; {access}",
         lead="Now you can",
         then=(
-            f"kubectl {reach} get nodes",
+            get_nodes(reach, call.itself),
             f"{call.itself} {'get components -o wide' if scaled else 'scale node --replicas 1000'}",
             f"{call.itself} delete cluster",
         ),

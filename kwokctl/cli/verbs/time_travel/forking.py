@@ -11,6 +11,7 @@ from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing.options import kubeconfig_path
+from kwokctl.cli.suggestions import get_nodes
 from kwokctl.config.checks import is_file
 from kwokctl.errors import UsageError
 from kwokctl.replacing import replace
@@ -135,11 +136,15 @@ def create_from_file(
     outcome = Outcome(
         message=f"{said} {'is' if len(names) == 1 else 'are'} made from '{wanted.source}'",
         lead="Now you can",
-        then=tuple(f"kubectl --context {each.context} get nodes" for each in made[:1]),
+        then=tuple(_look(call, each.name, each.context) for each in made[:1]),
         cluster=call.name,
         result={"clusters": made},
     )
     conclude(call, outcome, wanted.output)
+
+
+def _look(call: Invocation, name: str, context: str) -> str:
+    return get_nodes(f"--context {context}", replace(call, name=name).itself)
 
 
 def _numbered(call: Invocation, wanted: WantedForks) -> list[str]:
@@ -169,7 +174,7 @@ def create(
     outcome = Outcome(
         message=f"{names} {'is' if len(forks) == 1 else 'are'} made from '{wanted.source}'",
         lead="Now you can",
-        then=tuple(f"kubectl --context {fork.context} get nodes" for fork in forks[:1]),
+        then=tuple(_look(call, fork.name, fork.context) for fork in forks[:1]),
         cluster=call.name,
         result={"forks": forks},
     )

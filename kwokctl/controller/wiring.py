@@ -11,6 +11,7 @@ from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHooks, PodHooks
 from kwokctl.controller.engine.second_look import SecondLook
+from kwokctl.controller.faults.node_reports import NodeReports
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.engine import PodEngine
@@ -73,6 +74,7 @@ class Controller:
         self.nodes = self._play(NODES, NODE, node_hooks, counts.nodes).engine
         self.pods = self._pods(pod_hooks, nodes, counts.pods)
         self._ownership = Ownership(nodes, self._context, self.nodes, self.pods, syncs=counts.syncs)
+        self._reports = NodeReports(self._context, nodes)
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
     def _keeper(self, settings: Settings, holder: str, nodes: NodeRegistry) -> LeaseKeeper:
@@ -137,6 +139,7 @@ class Controller:
                 tasks.create_task(self.nodes.run())
                 tasks.create_task(self._run_pods())
                 tasks.create_task(self._evictor.run())
+                tasks.create_task(self._reports.run())
                 for played in tuple(self._played.values()):
                     tasks.create_task(played.second_look.run())
                 tasks.create_task(self._ownership.run())
@@ -152,12 +155,13 @@ class Controller:
         await self.pods_listed.wait()
         await self.pods.run()
 
-    def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> StageEngine:
+    def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> PodEngine:
         usual = KUBELET if self._settings.has_kubelet_pods else STAGES
         stages, context = self._stages.get(POD, ()), self._context
         engine = PodEngine(stages, hooks, context, nodes, players=players, usual=usual)
         self._evictor = Evictor(nodes, context.reader, engine)
-        return self._played_by(engine, POD).engine
+        self._played_by(engine, POD)
+        return engine
 
     def _play(
         self, resource: Resource, kind: Kind, hooks: Hooks[Any], players: int

@@ -109,10 +109,12 @@ class Rig:
     def pod(self, name: str = "p") -> dict[str, Any]:
         return self.cluster.object(PODS, name, "ns")
 
-    def foreign(self, name: str = "n", *, age: float = 0.0, holder: str = "other_2") -> None:
+    def foreign(
+        self, name: str = "n", *, age: float = 0.0, holder: str = "other_2", seconds: int = 40
+    ) -> None:
         spec = {
             "holderIdentity": holder,
-            "leaseDurationSeconds": 40,
+            "leaseDurationSeconds": seconds,
             "renewTime": micro_time(START + asyncio.get_running_loop().time() - age),
         }
         self.cluster.put(

@@ -10,9 +10,11 @@ from kwokctl.controller.stages.reader import read_stages
 from tests.support.options import cluster_options
 
 
-def shipped(*, lease_seconds: int = 40) -> tuple[Stage, ...]:
-    """Return the default set, for nodes whose leases last so long; 0 for none."""
-    options = cluster_options(node_lease_duration_seconds=lease_seconds, heartbeat_factor=1)
+def shipped(*sets: str, lease_seconds: int = 40) -> tuple[Stage, ...]:
+    """Return the default set, with others, for nodes whose leases last so long; 0 for none."""
+    options = cluster_options(
+        node_lease_duration_seconds=lease_seconds, heartbeat_factor=1, stage=sets
+    )
     return read_stages(list(map(_document, stages_in_force(options, ()).documents)))
 
 

@@ -37,6 +37,7 @@ class NodeCondition(msgspec.Struct, gc=False):
 
     type: str = ""
     status: str = ""
+    reason: str = ""
 
 
 class PodIP(msgspec.Struct, gc=False):
@@ -52,13 +53,20 @@ class NodeSpec(msgspec.Struct, rename={"pod_cidr": "podCIDR", "pod_cidrs": "podC
     pod_cidrs: list[str] | None = None
 
 
-class NodeStatus(msgspec.Struct, gc=False):
+class NodeInfo(msgspec.Struct, rename={"boot_id": "bootID"}, gc=False):
+    """What a node says of its machine."""
+
+    boot_id: str = ""
+
+
+class NodeStatus(msgspec.Struct, rename={"node_info": "nodeInfo"}, gc=False):
     """The status of a node."""
 
     addresses: list[DecodedAddress] | None = None
     conditions: list[NodeCondition] | None = None
     allocatable: msgspec.Raw = msgspec.Raw(b"")
     """As JSON: few ask for it."""
+    node_info: NodeInfo = msgspec.field(default_factory=NodeInfo)
 
 
 class DecodedNode(msgspec.Struct, gc=False):

@@ -96,13 +96,13 @@ class StageEngine:
         state.version = version
         state.parked = not self._hooks.seen(state, seen)
         if state.parked:
-            self._stop(state)
+            self._pause(state)
             return
         state.show(raw)
         if state.busy:
             state.news = True
         elif self._hooks.is_ready(state):
-            self._look(state)
+            self._resume(state)
 
     def drop(self, seen: Decoded) -> None:
         """Take note that an object does not exist any more."""
@@ -121,14 +121,17 @@ class StageEngine:
         if state.busy:
             state.news = True
         else:
-            self._look(state)
+            self._resume(state)
         return True
 
     def park(self, key: str) -> None:
-        """Do not play an object until it is woken: another controller writes to it."""
+        """Do not play an object until it is woken: this controller may not write to it.
+
+        Whatever was due meanwhile is due then.
+        """
         if (state := self._states.get(key)) is not None:
             state.parked = True
-            self._stop(state)
+            self._pause(state)
 
     def ready(self, state: ObjectState) -> None:
         """Play an object's stage as soon as a player is free."""
@@ -146,6 +149,21 @@ class StageEngine:
             self._context.delay_queue.forget(state)
             state.due = self._context.delay_queue.now()
         state.rest()
+
+    def _pause(self, state: ObjectState) -> None:
+        """Keep what is to be played, and when, but not the object."""
+        if state.busy:
+            self._stop(state)
+            return
+        self._context.delay_queue.forget(state)
+        state.release()
+
+    def _resume(self, state: ObjectState) -> None:
+        """Look at an object; if it may be played again, a Stage that has waited goes on doing so."""
+        self._look(state)
+        queue = self._context.delay_queue
+        if state.stage is not None and not state.queued and state not in queue:
+            self._soon(state, max(0.0, state.due - queue.now()))
 
     def _look(self, state: ObjectState) -> None:
         """Choose the next Stage for an object as it is now.
@@ -199,7 +217,6 @@ class StageEngine:
             return
         if not self._hooks.is_ready(state):
             state.fold()
-            state.stage = state.basis = None
             return
         if not self._is_in_force(stage):
             self._look(state)

@@ -9,7 +9,8 @@ import orjson
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.facts import NodeFacts
+from kwokctl.controller.nodes.facts import NodeFacts, is_down
+from kwokctl.controller.nodes.pressures import REASONS
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.stages.lives import LIFE
 from kwokctl.embedded.selection import Selection
@@ -128,9 +129,13 @@ class NodeHooks:
         if node is not None and node.uid == state.uid:
             if cidrs != node.cidrs:
                 self._nodes.move(node, cidrs)
-            node.addresses, node.facts = _addresses(seen), _facts(seen)
+            node.addresses = _addresses(seen)
+            self._nodes.set_boot(node, _boot(seen))
+            self._nodes.set_down(node, is_down=_is_down(seen))
+            self._nodes.describe(node, _facts(seen))
             return node.hold is not Hold.FOREIGN
         node = ManagedNode(state.name, state.uid, cidrs, _addresses(seen), facts=_facts(seen))
+        node.boot, node.is_down = _boot(seen), _is_down(seen)
         self._nodes.put(node)
         can_wait = _is_ready(seen) and not self._nodes.pods(state.name)
         self._leases.want(state.name, state.uid, can_wait=can_wait)
@@ -197,9 +202,9 @@ class PodHooks:
         self._addresses.release(state.uid)
 
     def is_ready(self, state: ObjectState) -> bool:
-        """Return whether the pod's node is held."""
+        """Return whether the pod's node is held, and its kubelet is not down."""
         node = self._nodes.get(state.node)
-        return node is not None and node.hold is Hold.HELD
+        return node is not None and node.plays_pods
 
     def functions(self, state: ObjectState) -> Mapping[str, object]:
         """Return the functions for pods, `PodIP` being the address of this one."""
@@ -217,6 +222,15 @@ def _is_ready(seen: DecodedNode) -> bool:
     return any(each.type == "Ready" and each.status == "True" for each in conditions)
 
 
+def _is_down(seen: DecodedNode) -> bool:
+    return is_down(seen.metadata.labels or _NOTHING, is_ready=_is_ready(seen))
+
+
+def _boot(seen: DecodedNode) -> int:
+    boot_id = seen.status.node_info.boot_id
+    return hash(boot_id) if boot_id else 0
+
+
 def _facts(seen: DecodedNode) -> NodeFacts:
     conditions = seen.status.conditions or ()
     return NodeFacts(
@@ -224,6 +238,7 @@ def _facts(seen: DecodedNode) -> NodeFacts:
         allocatable=bytes(seen.status.allocatable) or b"{}",
         pressure=(seen.metadata.annotations or _NOTHING).get(PRESSURE, ""),
         conditions=_kept(tuple(each.type for each in conditions if each.status == "True")),
+        reported=_kept(tuple(each.type for each in conditions if each.reason in REASONS)),
     )
 
 

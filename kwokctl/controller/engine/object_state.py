@@ -132,9 +132,14 @@ class ObjectState:
             self.raw = bytes(memoryview(orjson.dumps(self.value)))
         self.value = None
 
+    def release(self) -> None:
+        """Do not keep the object."""
+        self.raw = self.value = self.form = None
+
     def rest(self) -> None:
         """Do nothing with it until it is seen again."""
-        self.raw = self.value = self.form = self.basis = self.stage = self.setbacks = None
+        self.release()
+        self.basis = self.stage = self.setbacks = None
         self.step = self.tries = 0
 
     def on_due(self) -> None:

@@ -7,6 +7,7 @@ import msgspec
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.engine.engine import StageEngine
+from kwokctl.controller.lifecycle.engine import PodEngine
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
 from kwokctl.controller.write_errors import ErrorKind, error_kind
@@ -46,7 +47,7 @@ class Ownership:
         nodes: NodeRegistry,
         context: ControllerContext,
         node_engine: StageEngine,
-        pod_engine: StageEngine,
+        pod_engine: PodEngine,
         *,
         syncs: int = 4,
     ) -> None:
@@ -55,6 +56,8 @@ class Ownership:
         self._context = context
         self._node_engine = node_engine
         self._pod_engine = pod_engine
+        self._away: set[str] = set()
+        """The nodes whose pods no kubelet of this controller looks after."""
         self._queue: BatchQueue[_Sync] = work_queue(self._sync, syncs)
         nodes.listen(self)
 
@@ -66,17 +69,53 @@ class Ownership:
         """Play a node and its pods if the node is held, but not if another controller holds it."""
         name = node.name
         if node.hold is Hold.FOREIGN:
+            self._away.add(name)
             self._node_engine.park(name)
-            self.gone(name)
+            self._park_pods(name)
         elif node.hold is Hold.HELD:
-            known = [self._pod_engine.wake(key) for key in self._nodes.pods(name)]
-            if not self._node_engine.wake(name) or not all(known):
+            is_known = self._node_engine.wake(name)
+            if not self._wake_pods(node) or not is_known:
                 self._queue.put(_Sync(name, self._queue))
 
+    def turned(self, node: ManagedNode) -> None:
+        """Let the pods of a node stand still while its kubelet is down."""
+        if node.is_down:
+            self._away.add(node.name)
+        elif node.hold is Hold.HELD and not self._wake_pods(node):
+            self._queue.put(_Sync(node.name, self._queue))
+
+    def rebooted(self, node: ManagedNode) -> None:
+        """Let no container of a node run any more that has run before; all pods are read for that."""
+        at = self._context.wall()
+        for key in self._nodes.pods(node.name):
+            self._pod_engine.reboot(key, at)
+        if node.plays_pods and not self._wake_pods(node):
+            self._queue.put(_Sync(node.name, self._queue))
+
+    def described(self, node: ManagedNode) -> None:
+        """Take note of what a node says of itself: pods are played all the same."""
+
     def gone(self, name: str) -> None:
-        """Stop playing the pods of a node that is gone or held by another controller."""
+        """Stop playing the pods of a node that is gone."""
+        self._away.discard(name)
+        self._park_pods(name)
+
+    def _park_pods(self, name: str) -> None:
         for key in self._nodes.pods(name):
             self._pod_engine.park(key)
+
+    def _wake_pods(self, node: ManagedNode) -> bool:
+        """Play the pods of a node if its kubelet is there; False if some must be read first."""
+        if node.is_down:
+            self._away.add(node.name)
+            return True
+        is_back, now = node.name in self._away, self._context.wall()
+        self._away.discard(node.name)
+        keys = self._nodes.pods(node.name)
+        for key in keys if is_back else ():
+            self._pod_engine.back(key, now)
+        known = [self._pod_engine.wake(key) for key in keys]
+        return all(known)
 
     async def _sync(self, sync: _Sync) -> None:
         node = self._nodes.get(sync.node)

@@ -16,7 +16,8 @@ from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.event_counts import EventCounts
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.looks import PodLooks
-from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
+from kwokctl.controller.lifecycle.outcome import FINAL, Absence, PodOutcome
+from kwokctl.controller.lifecycle.reboot import restarted
 from kwokctl.controller.lifecycle.statuses import has_started, status_patch
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.plans.plans import Plans
@@ -31,6 +32,8 @@ from kwokctl.kube.resource import PODS
 
 _LIFE = Stage(name="kubelet", kind=POD, selector=None, steps=())
 """What pods wait for here, in place of a Stage."""
+_REBOOT = Stage(name="reboot", kind=POD, selector=None, steps=())
+"""What pods of Stages wait for whose machine was started anew."""
 _AT_ONCE = 8
 """Changes that may follow each other without delay: more are a quarrel with another controller."""
 _CALM = 1.0
@@ -97,8 +100,20 @@ class PodEngine(StageEngine):
             state.value = pod
         self.wake(state.key)
 
+    def back(self, key: str, at: float) -> None:
+        """Take note that the kubelet of a pod was away until a time of day; wake the pod then."""
+        state = self.get(key)
+        if state is not None and (state.life or self._usual) == KUBELET:
+            self._looks.away(state.uid, Absence(until=at))
+
+    def reboot(self, key: str, at: float) -> None:
+        """Take note that the machine of a pod was started anew; read the pod, and wake it then."""
+        if (state := self.get(key)) is not None:
+            self._looks.away(state.uid, Absence(until=at, is_reboot=True))
+            self.park(key)
+
     def _is_in_force(self, stage: Stage) -> bool:
-        return stage is _LIFE or super()._is_in_force(stage)
+        return stage is _LIFE or stage is _REBOOT or super()._is_in_force(stage)
 
     def _look(self, state: ObjectState) -> None:
         """Find out when the pod changes next."""
@@ -109,7 +124,19 @@ class PodEngine(StageEngine):
             return
         if state.stage is _LIFE:
             self._stop_living(state)
-        super()._look(state)
+        if not self._look_for_reboot(state):
+            super()._look(state)
+
+    def _look_for_reboot(self, state: ObjectState) -> bool:
+        """Find out whether Stages have to wait until what a reboot has done to a pod was written."""
+        absence = self._looks.rebooted(state.uid)
+        if absence is None or _is_recovered(state.opened(), absence):
+            self._looks.caught_up(state.uid)
+            return False
+        state.stage, state.basis, state.setbacks = _REBOOT, None, None
+        state.step = state.tries = 0
+        self._soon(state, 0.0)
+        return True
 
     def _stop_living(self, state: ObjectState) -> None:
         """Leave a pod to the Stages: its annotation is another one now."""
@@ -153,6 +180,9 @@ class PodEngine(StageEngine):
 
     async def _play(self, state: ObjectState, stage: Stage) -> None:
         """Write what the pod has become."""
+        if stage is _REBOOT:
+            await self._restart(state)
+            return
         if stage is not _LIFE:
             await super()._play(state, stage)
             return
@@ -174,6 +204,19 @@ class PodEngine(StageEngine):
             state.rest()
         elif change.is_as_written:
             self._written[state.uid] = state.version, outcome.due
+
+    async def _restart(self, state: ObjectState) -> None:
+        """Write what a reboot has made of a pod of Stages."""
+        value, absence = state.opened(), self._looks.rebooted(state.uid)
+        if absence is None:
+            return
+        patch = status_patch(value, restarted(value, absence.until))
+        target = ObjectKey(PODS, state.namespace or None, state.name)
+        answer = await self._context.plane.patch(target, patch, current=value)
+        self._context.metrics.count("kwok_controller_writes_total", verb="patch")
+        self._looks.caught_up(state.uid)
+        if answer is not None:
+            state.take(answer)
 
     async def _store(
         self, state: ObjectState, target: ObjectKey, outcome: PodOutcome
@@ -212,7 +255,10 @@ class PodEngine(StageEngine):
         The end of one change is the time from which the next one counts.
         """
         written, due = self._written.pop(state.uid, (UNKNOWN, None))
-        if stage is not _LIFE:
+        if stage is _REBOOT and self._is_ours(state):
+            state.stage = None
+            self._look(state)
+        elif stage is not _LIFE:
             super()._after(state, stage, version)
         elif self._is_ours(state):
             state.due = self._context.delay_queue.now()
@@ -225,7 +271,7 @@ class PodEngine(StageEngine):
 
     def _try_next(self, state: ObjectState) -> None:
         """Try the same again: there are no other Stages."""
-        if state.stage is not _LIFE:
+        if state.stage is not _LIFE and state.stage is not _REBOOT:
             super()._try_next(state)
             return
         self._wait(state, ErrorKind.LASTING if state.setbacks is None else state.setbacks.outcome)
@@ -260,6 +306,11 @@ class PodEngine(StageEngine):
 
 def _key(pod: Json) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _is_recovered(pod: Json, absence: Absence) -> bool:
+    """Return whether a reboot makes nothing else of a pod of Stages."""
+    return bool(restarted(pod, absence.until) == (pod.get("status") or {}))
 
 
 def _is_result(answer: Json, patch: Patch) -> bool:

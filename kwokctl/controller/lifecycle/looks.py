@@ -12,11 +12,12 @@ from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.life_plan import PodLook
 from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans
-from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
+from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 
 class PodLooks:
@@ -32,15 +33,49 @@ class PodLooks:
         self._plans = LifePlans(plans) if plans is not None else None
         self._memories: dict[str, PodMemory] = {}
         self._evictions: dict[str, Eviction] = {}
+        self._absences: dict[str, Absence] = {}
+        """Those from which pods have not recovered yet."""
 
     def outcome(self, state: ObjectState) -> PodOutcome:
         """Return what becomes of a pod now; raise ExpressionError where an annotation cannot be read."""
-        return self._planned(state) or self.by_itself(state)
+        absence = self._absences.get(state.uid)
+        if absence is None:
+            return self._planned(state) or self.by_itself(state)
+        return self._late(state, absence)
+
+    def away(self, uid: str, absence: Absence) -> None:
+        """Take note that the kubelet of a pod was not there; a reboot is not forgotten for a return."""
+        before = self._absences.get(uid)
+        if before is not None and before.is_reboot:
+            absence = replace(absence, is_reboot=True)
+        self._absences[uid] = absence
+
+    def rebooted(self, uid: str) -> Absence | None:
+        """Return since when the containers of a pod have not been there; None if they are."""
+        absence = self._absences.get(uid)
+        return absence if absence is not None and absence.is_reboot else None
+
+    def caught_up(self, uid: str) -> None:
+        """Take note that it makes no difference any more that the kubelet was away."""
+        self._absences.pop(uid, None)
 
     def by_itself(self, state: ObjectState) -> PodOutcome:
         """Return the same without a plan."""
         memory = self._memories.get(state.uid)
         return sync(state.opened(), memory, self._wall(), self._place(state))
+
+    def _late(self, state: ObjectState, absence: Absence) -> PodOutcome:
+        """Return the same where the kubelet was away; that is forgotten when it makes no difference."""
+        planned = None if absence.is_reboot else self._planned(state)
+        if planned is not None and not planned.is_change:
+            del self._absences[state.uid]
+            return planned
+        now, memory, place = self._wall(), self._memories.get(state.uid), self._place(state)
+        outcome = sync(state.opened(), memory, now, place)
+        usual = sync(state.opened(), memory, now, replace(place, absence=None))
+        if outcome == usual and outcome.due > now:
+            del self._absences[state.uid]
+        return outcome
 
     def remember(self, state: ObjectState, outcome: PodOutcome) -> None:
         """Keep what the status does not say, after it was written."""
@@ -73,6 +108,7 @@ class PodLooks:
         """Take note that a pod is gone."""
         self._memories.pop(state.uid, None)
         self._evictions.pop(state.uid, None)
+        self.caught_up(state.uid)
         self.release(state)
 
     def _common(self, state: ObjectState) -> CommonPod | None:
@@ -109,6 +145,7 @@ class PodLooks:
             pod_ips=own_ips(value, is_host=is_host) or functions["PodIPsWith"](*pod),
             refusal=None if has_started(value) else self._refusal(state, value),
             eviction=self._evictions.get(state.uid),
+            absence=self._absences.get(state.uid),
         )
 
     def _refusal(self, state: ObjectState, value: Json) -> Refusal | None:

@@ -15,6 +15,15 @@ FINAL = frozenset(("Succeeded", "Failed"))
 """The phases that a pod never leaves."""
 
 
+class Absence(msgspec.Struct, frozen=True, kw_only=True):
+    """A time for which the kubelet of a pod was not there."""
+
+    until: float
+    """As a POSIX time stamp."""
+    is_reboot: bool = False
+    """Whether it was the whole machine, so that no container has gone on."""
+
+
 class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
     """What a node offers to a pod."""
 
@@ -24,6 +33,8 @@ class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
     """Reason and message, where the node does not admit the pod."""
     eviction: Eviction | None = None
     """Where it gets rid of the pod."""
+    absence: Absence | None = None
+    """Where it is back only now."""
 
 
 class PodMemory(NamedTuple):

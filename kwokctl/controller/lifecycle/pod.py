@@ -6,7 +6,7 @@ containers is in the status, so that any controller can go on with a pod.
 
 from collections.abc import Iterable
 
-from kwokctl.controller.lifecycle import whole_restart
+from kwokctl.controller.lifecycle import reboot, whole_restart
 from kwokctl.controller.lifecycle.conditions import TERMINAL, conditions_of
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.parts import EPHEMERAL
@@ -20,12 +20,13 @@ from kwokctl.controller.lifecycle.ends import (
 )  # fmt: skip
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
-from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
+from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.phase import phase_of
 from kwokctl.controller.lifecycle.pod_containers import PodContainers
 from kwokctl.controller.lifecycle.resizing import let_replace, resize
 from kwokctl.controller.lifecycle.statuses import addresses_of
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 _SANDBOX = 0.5
 """Seconds after the start of a pod in which its sandbox is made."""
@@ -40,7 +41,7 @@ def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> P
     is_deleted = "deletionTimestamp" in pod["metadata"]
     if "startTime" not in status:
         return PodOutcome(deletes=True) if is_deleted else _admit(pod, now, place)
-    life = _Life({**pod, "status": status}, memory or PodMemory(at=now), now)
+    life = _Life({**pod, "status": status}, memory or PodMemory(at=now), now, place.absence)
     if status.get("phase") in FINAL and not life.containers.any_running():
         return PodOutcome(deletes=is_deleted)
     life.go_on(place.eviction)
@@ -67,7 +68,9 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
 class _Life:
     """A pod and its containers, while they are looked at."""
 
-    def __init__(self, pod: Json, memory: PodMemory, now: float) -> None:
+    def __init__(
+        self, pod: Json, memory: PodMemory, now: float, absence: Absence | None = None
+    ) -> None:
         self.pod, self.now, self.reported = pod, now, memory.at
         self.spec, self.meta, self.before = pod["spec"], pod["metadata"], pod["status"]
         self.grace = float(self.spec.get("terminationGracePeriodSeconds", 30))
@@ -75,10 +78,13 @@ class _Life:
         self.end: PodEnd | None = None
         self.has_ended = self.resizing = self.restarting = False
         self.restartable = whole_restart.may_happen(self.spec)
-        self.containers = PodContainers(pod, memory, now)
+        self.absence, self.awake = absence, 0.0 if absence is None else absence.until
+        self.containers = PodContainers(pod, memory, now, self.awake)
 
     def go_on(self, eviction: Eviction | None = None) -> None:
         """Let happen what is due."""
+        if self.absence is not None and self.absence.is_reboot:
+            self._reboot(self.awake)
         is_restarting = self._is_restarted()
         self.end = self._ended_by(eviction)
         if self.end is None and not is_restarting:
@@ -97,6 +103,10 @@ class _Life:
         elif (end := self._ended_by_itself()) is not None:
             self.end = end
             self._stop(end)
+
+    def _reboot(self, at: float) -> None:
+        if reboot.befall(self.containers, at):
+            self.events.append(reboot.SANDBOX_CHANGED)
 
     def _advance(self, begin: float) -> None:
         since: float | None = begin
@@ -238,8 +248,13 @@ class _Life:
         """Return why all containers have got the signal to end; None if they have not."""
         end = end_of(self.pod, self.before, self.now, self.grace, eviction)
         if end is not None:
+            end = self._awaited(end)
             self._report(end)
         return end
+
+    def _awaited(self, end: PodEnd) -> PodEnd:
+        """Let a pod get its signal only when its kubelet is there."""
+        return replace(end, at=self.awake) if self.awake and end.at < self.awake else end
 
     def _ended_by_init(self) -> PodEnd | None:
         first = [each for each in self.containers.init if not each.is_sidecar]
@@ -250,7 +265,8 @@ class _Life:
     def _ended_by_itself(self) -> PodEnd | None:
         if not all(each.is_over for each in self.containers.regular):
             return None
-        return PodEnd(at=self.containers.over_at(self.now), grace=self.grace, is_natural=True)
+        over = PodEnd(at=self.containers.over_at(self.now), grace=self.grace, is_natural=True)
+        return self._awaited(over)
 
     def _report(self, end: PodEnd) -> None:
         """Report once why it ends, and that its containers have to."""

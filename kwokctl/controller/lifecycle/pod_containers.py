@@ -17,9 +17,9 @@ from kwokctl.json_value import Json
 class PodContainers:
     """All containers of a pod, while it is looked at."""
 
-    def __init__(self, pod: Json, memory: PodMemory, now: float) -> None:
-        """Read them from the spec and the status of a pod."""
-        read = _reader(pod, memory)
+    def __init__(self, pod: Json, memory: PodMemory, now: float, awake: float = 0.0) -> None:
+        """Read them from the spec and the status of a pod, whose kubelet was away until `awake`."""
+        read = _reader(pod, memory, awake)
         self.init = read(INIT)
         self.regular = read(REGULAR)
         self.debuggers = read(EPHEMERAL)
@@ -57,7 +57,7 @@ class PodContainers:
         return PodMemory(now, levels, {name: self.arrived[name] for name in waiting})
 
 
-def _reader(pod: Json, memory: PodMemory) -> Callable[[Part], list[PodContainer]]:
+def _reader(pod: Json, memory: PodMemory, awake: float) -> Callable[[Part], list[PodContainer]]:
     spec, meta, before = pod["spec"], pod["metadata"], pod["status"]
     policy = spec.get("restartPolicy") or "Always"
     grace = float(spec.get("terminationGracePeriodSeconds", 30))
@@ -78,6 +78,7 @@ def _reader(pod: Json, memory: PodMemory) -> Callable[[Part], list[PodContainer]
             program=program,
             probes=findings_of(body, program),
             grace=grace,
+            awake=awake,
             reported=memory.at,
             pod=meta,
             policy="Never" if part is EPHEMERAL else policy,

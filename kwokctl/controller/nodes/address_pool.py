@@ -221,9 +221,9 @@ class PodIPs:
         return len(self._cidrs(node)) if self._nodes.get(node) is not None else None
 
     def is_held(self, node: str) -> bool:
-        """Return whether no other controller writes to a node."""
+        """Return whether this controller plays the pods of a node, or will shortly."""
         found = self._nodes.get(node)
-        return found is not None and found.hold is not Hold.FOREIGN
+        return found is not None and found.hold is not Hold.FOREIGN and not found.is_down
 
     def of_node(self, name: str) -> tuple[str, ...]:
         """Return the addresses of a node, the first of which is its main one."""

@@ -1,6 +1,11 @@
-"""What a node says of itself that decides which pods it takes."""
+"""What a node says of itself that decides which pods it takes, and what its kubelet says of it."""
+
+from collections.abc import Mapping
 
 import msgspec
+
+DOWN = "node-not-ready.stage.kwok.x-k8s.io"
+"""The label of the Stage `node-not-ready`: the kubelet of a node that has it, and is not Ready, is down."""
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -12,6 +17,16 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The annotation that says what it is short of."""
     conditions: tuple[str, ...] = ()
     """The types of its conditions that are True."""
+    reported: tuple[str, ...] = ()
+    """Those of them that are a pressure in the words of a kubelet."""
 
 
 NO_FACTS = NodeFacts()
+
+
+def is_down(labels: Mapping[str, str], *, is_ready: bool) -> bool:
+    """Return whether the kubelet of a node is taken to be down.
+
+    The condition alone does not say so: a kubelet that reports that its node is not Ready runs its pods.
+    """
+    return not is_ready and labels.get(DOWN) == "true"

@@ -31,13 +31,36 @@ class ManagedNode(msgspec.Struct):
     """Its own addresses: internal ones before external ones."""
     hold: Hold = Hold.PENDING
     facts: NodeFacts = NO_FACTS
+    is_down: bool = False
+    """Whether its kubelet is taken to be down: the node has its Lease, but its pods stand still."""
+    boot: int = 0
+    """A hash of its boot ID, which takes less memory than that; 0 if it has none."""
+    former_boots: frozenset[int] = frozenset()
+    """Those of the boot IDs before: a rewind puts one of them back, which is no reboot."""
+
+    @property
+    def plays_pods(self) -> bool:
+        """Whether this controller may write to its pods now."""
+        return self.hold is Hold.HELD and not self.is_down
 
 
-class HoldListener(Protocol):
-    """What follows the holds of nodes."""
+class NodeListener(Protocol):
+    """What follows the holds of nodes, and their kubelets."""
 
     def changed(self, node: ManagedNode) -> None:
         """Take note of a node whose hold has changed, or was confirmed."""
+        ...
+
+    def turned(self, node: ManagedNode) -> None:
+        """Take note that the kubelet of a node went down, or is back."""
+        ...
+
+    def rebooted(self, node: ManagedNode) -> None:
+        """Take note that the machine of a node was started anew."""
+        ...
+
+    def described(self, node: ManagedNode) -> None:
+        """Take note of what a node says of itself, if that is news."""
         ...
 
     def gone(self, name: str) -> None:
@@ -52,7 +75,7 @@ class NodeRegistry:
         """Begin with no node."""
         self._nodes: dict[str, ManagedNode] = {}
         self._pods: defaultdict[str, set[str]] = defaultdict(set)
-        self._listeners: list[HoldListener] = []
+        self._listeners: list[NodeListener] = []
         self._with_cidr: Counter[str] = Counter()
         """How many nodes have a CIDR."""
 
@@ -85,7 +108,7 @@ class NodeRegistry:
         """Tell whether several nodes have the same CIDR."""
         return self._with_cidr[cidr] > 1
 
-    def listen(self, listener: HoldListener) -> None:
+    def listen(self, listener: NodeListener) -> None:
         """Call `listener` from now on."""
         self._listeners.append(listener)
 
@@ -96,6 +119,32 @@ class NodeRegistry:
             node.hold = hold
             for listener in self._listeners:
                 listener.changed(node)
+
+    def describe(self, node: ManagedNode, facts: NodeFacts) -> None:
+        """Take note of what a managed node says of itself."""
+        if facts != node.facts:
+            node.facts = facts
+            for listener in self._listeners:
+                listener.described(node)
+
+    def set_down(self, node: ManagedNode, *, is_down: bool) -> None:
+        """Take note of whether the kubelet of a managed node is down."""
+        if is_down is not node.is_down:
+            node.is_down = is_down
+            for listener in self._listeners:
+                listener.turned(node)
+
+    def set_boot(self, node: ManagedNode, boot: int) -> None:
+        """Take note of the boot ID of a managed node; one that it has never had is that of a reboot."""
+        if boot in (0, node.boot):
+            return
+        former, is_known = node.boot, boot in node.former_boots
+        node.boot = boot
+        if former:
+            node.former_boots |= {former}
+            if not is_known:
+                for listener in self._listeners:
+                    listener.rebooted(node)
 
     def remove(self, name: str) -> None:
         """Forget a node; its pods stay known."""

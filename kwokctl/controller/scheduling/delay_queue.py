@@ -38,6 +38,10 @@ class Schedule(Generic[K]):
         """Count the keys that wait."""
         return len(self._due)
 
+    def __contains__(self, key: K) -> bool:
+        """Return whether a key waits."""
+        return key in self._due
+
     def put(self, key: K, due: float) -> None:
         """Make a key due at a time, which replaces an earlier one."""
         self._due.pop(key, None)
@@ -115,6 +119,10 @@ class DelayQueue:
     def __len__(self) -> int:
         """Count what waits."""
         return len(self._schedule)
+
+    def __contains__(self, waiter: Waiter) -> bool:
+        """Return whether a waiter waits."""
+        return waiter in self._schedule
 
     def now(self) -> float:
         """Return the time on the loop's clock, in seconds."""

@@ -8,9 +8,7 @@ import orjson
 from kwokctl.controller.lifecycle.admission.refusal import NodeState
 from kwokctl.controller.lifecycle.admission.requests import amounts
 from kwokctl.controller.nodes.facts import NodeFacts
-
-_CONDITIONS = {"memory": "MemoryPressure", "disk": "DiskPressure", "pid": "PIDPressure"}
-"""The conditions of pressure, by the words of the annotation."""
+from kwokctl.controller.nodes.pressures import pressures_of
 
 
 def node_state(name: str, facts: NodeFacts, used: Mapping[str, int]) -> NodeState:
@@ -22,17 +20,6 @@ def node_state(name: str, facts: NodeFacts, used: Mapping[str, int]) -> NodeStat
         used=used,
         pressures=pressures_of(facts),
     )
-
-
-def pressures_of(facts: NodeFacts) -> tuple[str, ...]:
-    """Return the conditions of pressure that a node has, or that its annotation gives it."""
-    return _pressures(facts.pressure, facts.conditions)
-
-
-@lru_cache(maxsize=64)
-def _pressures(annotation: str, conditions: tuple[str, ...]) -> tuple[str, ...]:
-    named = {_CONDITIONS.get(word.strip(), "") for word in annotation.split(",")}
-    return tuple(name for name in _CONDITIONS.values() if name in named.union(conditions))
 
 
 @lru_cache(maxsize=256)

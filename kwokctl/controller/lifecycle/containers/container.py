@@ -29,6 +29,7 @@ from kwokctl.controller.lifecycle.containers.states import (
     ended_state,
     first_state,
     lost_state,
+    unknown_state,
 )
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.stages.identifiers import container_id, image_id
@@ -57,6 +58,8 @@ class PodContainer(ReportedContainer):
     """When it has got the signal to end so as to start with other resources."""
     level: int = 0
     """How many starts its back-off counts."""
+    awake: float = 0.0
+    """Since when its kubelet has been there, if that was away: it has started and stopped nothing before."""
     due: float = NEVER
     """When something happens to it next."""
     probes: ProbeFindings = ALL_WELL
@@ -159,6 +162,17 @@ class PodContainer(ReportedContainer):
             self.note_stopping()
             self._end(at, SIGKILL)
 
+    def is_lost(self, at: float) -> bool:
+        """Return whether it ran when its machine was started anew; times are whole seconds."""
+        return bool(self.running) and read_moment(self.running["startedAt"]) < int(at)
+
+    def lose(self, at: float) -> None:
+        """End it as a container runtime finds it after a reboot of its machine, without a back-off."""
+        if self.is_lost(at):
+            self.level = 0
+            self.status["state"] = unknown_state(self.status, at)
+            self.status["ready"] = self.status["started"] = False
+
     def begin_anew(self, *, has_init: bool) -> None:
         """Let it wait for its turn as in a new pod, one restart later."""
         self.due = NEVER
@@ -188,7 +202,7 @@ class PodContainer(ReportedContainer):
     def _arrive(self, now: float, since: float) -> None:
         """Pull the image and start."""
         pull = _PRESENT if self.status["restartCount"] else self.program
-        state = pull_state(pull, since + self.program.start, now)
+        state = pull_state(pull, self._when_awake(since) + self.program.start, now)
         image = self.spec.get("image", "")
         if state.is_done:
             self.report_all(pulled(pull, image))
@@ -208,9 +222,10 @@ class PodContainer(ReportedContainer):
             self._replace(now, self.replaced_at)
             return
         grace = self.grace if self.probes.grace is None else self.probes.grace
-        end, code = self._ending.by_itself(started_at + self.probes.killed, grace)
+        killed_at = self._when_awake(started_at + self.probes.killed)
+        end, code = self._ending.by_itself(killed_at, grace)
         if now >= end:
-            is_killed = end >= started_at + self.probes.killed
+            is_killed = end >= killed_at
             self._end(end, code)
             if is_killed:
                 self._return(now, self.ended, is_killed=True)
@@ -251,7 +266,7 @@ class PodContainer(ReportedContainer):
             return
         finished, ran = read_moment(end["finishedAt"]), restarts.ran(end)
         wait = restarts.pause(self.level, ran)
-        begin = finished + wait
+        begin = self._when_awake(finished + wait)
         shown = begin - restarts.shown(wait, throughout=self.program.shows_back_off)
         if now >= begin:
             is_first = is_killed and self.status["restartCount"] == 0
@@ -263,6 +278,10 @@ class PodContainer(ReportedContainer):
         self.report_back_off(now, finished + restarts.END_SHOWN)
         moments = (finished + restarts.END_SHOWN, shown, begin)
         self.due = next(moment for moment in moments if moment > now)
+
+    def _when_awake(self, at: float) -> float:
+        """Return when its kubelet does what is due at a time."""
+        return max(at, self.awake) if self.awake else at
 
     def _start_again(self, at: float, end: Mapping[str, Any]) -> None:
         self.status["lastState"] = {"terminated": dict(end)}

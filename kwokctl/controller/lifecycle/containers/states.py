@@ -8,6 +8,8 @@ from kwokctl.controller.lifecycle.moments import write_moment
 from kwokctl.json_value import Json
 
 _CREATING, _INITIALIZING = "ContainerCreating", "PodInitializing"
+_UNKNOWN = 255
+"""The exit code of a container of which it is not known how it has ended."""
 BEFORE = frozenset((_CREATING, _INITIALIZING))
 """Why a container waits whose turn has not come, or has just come."""
 
@@ -50,6 +52,22 @@ def ended_state(
             "startedAt": status["state"]["running"]["startedAt"],
             "finishedAt": write_moment(at),
             "containerID": status["containerID"],
+        }
+    }
+
+
+def unknown_state(status: Mapping[str, Any], at: float) -> dict[str, Json]:
+    """Return the state of a container that has not ended by itself, but with its machine.
+
+    As containerd finds it after that (internal/cri/server/restart.go).
+    """
+    return {
+        "terminated": {
+            "exitCode": _UNKNOWN,
+            "reason": "Unknown",
+            "startedAt": status["state"]["running"]["startedAt"],
+            "finishedAt": write_moment(at),
+            "containerID": status.get("containerID", ""),
         }
     }
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import orjson
 
-from kwokctl.controller.lifecycle.admission.node_state import pressures_of
 from kwokctl.controller.lifecycle.eviction.victims import victim_of
-from kwokctl.controller.nodes.registry import Hold, NodeRegistry
+from kwokctl.controller.nodes.pressures import pressures_of
+from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.errors import RequestError
 from kwokctl.json_value import Json
@@ -48,7 +48,7 @@ class Evictor:
             await asyncio.sleep(_EVERY)
             for node in tuple(self._nodes):
                 pressures = pressures_of(node.facts)
-                if pressures and node.hold is Hold.HELD:
+                if pressures and node.plays_pods:
                     await self._relieve(node.name, pressures)
 
     async def _relieve(self, name: str, pressures: Sequence[str]) -> None:

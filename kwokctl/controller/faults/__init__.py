@@ -1,0 +1,1 @@
+"""What nodes suffer from, as far as no Stage describes it."""

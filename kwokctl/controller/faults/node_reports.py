@@ -1,0 +1,150 @@
+"""Writes what kubelets say of their nodes beside Stages: pressure, and that a machine was started anew."""
+
+import logging
+
+import orjson
+
+from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.engine.hooks import PRESSURE
+from kwokctl.controller.faults.pressure import Turn, is_due, turns
+from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
+from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
+from kwokctl.controller.write_errors import ErrorKind, error_kind, wait_after
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.port import ObjectKey, Patch
+from kwokctl.errors import RequestError
+from kwokctl.json_value import Json
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.resource import NODES
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 4
+_COMPONENT = "kubelet"
+
+
+class _Report:
+    """One node of which something is to be said."""
+
+    __slots__ = ("node", "queue", "tries")
+
+    def __init__(self, node: str, queue: BatchQueue["_Report"]) -> None:
+        self.node = node
+        self.queue = queue
+        self.tries = 0
+
+    def on_due(self) -> None:
+        self.queue.put(self)
+
+
+class NodeReports:
+    """The nodes whose kubelets have something to say; a kubelet that is down says nothing."""
+
+    def __init__(self, context: ControllerContext, nodes: NodeRegistry) -> None:
+        """Follow `nodes`."""
+        self._context = context
+        self._nodes = nodes
+        self._queue: BatchQueue[_Report] = work_queue(self._write, _AT_ONCE)
+        self._waiting: dict[str, _Report] = {}
+        self._rebooted: set[str] = set()
+        nodes.listen(self)
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        await self._queue.run()
+
+    def changed(self, node: ManagedNode) -> None:
+        """Look at a node that may be written to from now on."""
+        self.described(node)
+
+    def turned(self, node: ManagedNode) -> None:
+        """Look at a node whose kubelet is back."""
+        self.described(node)
+
+    def rebooted(self, node: ManagedNode) -> None:
+        """Report that the machine of a node was started anew."""
+        self._rebooted.add(node.name)
+        self.described(node)
+
+    def described(self, node: ManagedNode) -> None:
+        """Report what is not said yet."""
+        name = node.name
+        is_news = is_due(node.facts) or name in self._rebooted
+        if is_news and node.plays_pods and name not in self._waiting:
+            report = self._waiting[name] = _Report(name, self._queue)
+            report.on_due()
+
+    def gone(self, name: str) -> None:
+        """Forget a node."""
+        self._rebooted.discard(name)
+        if (report := self._waiting.pop(name, None)) is not None:
+            self._context.delay_queue.forget(report)
+
+    async def _write(self, report: _Report) -> None:
+        node = self._nodes.get(report.node)
+        if self._waiting.get(report.node) is not report:
+            return
+        if node is None or not node.plays_pods:
+            del self._waiting[report.node]
+            return
+        try:
+            await self._say(node)
+        except RequestError as e:
+            self._put_off(report, e)
+        else:
+            self._waiting.pop(report.node, None)
+
+    def _put_off(self, report: _Report, error: RequestError) -> None:
+        kind = error_kind(error)
+        if kind is ErrorKind.GONE:
+            self._waiting.pop(report.node, None)
+            return
+        report.tries += 1
+        if kind.is_lasting and report.tries == 1 and not self._context.rights.is_known(error):
+            log.warning("status of node %r: %s; trying again", report.node, error)
+        delay = wait_after(kind, report.tries, self._context.random)
+        self._context.delay_queue.put(report, delay)
+
+    async def _say(self, node: ManagedNode) -> None:
+        target = ObjectKey(NODES, None, node.name)
+        value = orjson.loads(await self._context.reader.get(target))
+        if value["metadata"].get("uid") != node.uid:
+            return
+        annotations = value["metadata"].get("annotations") or {}
+        conditions = value.get("status", {}).get("conditions") or ()
+        if found := turns(annotations.get(PRESSURE, ""), conditions):
+            await self._turn(target, value, found)
+        if node.name in self._rebooted:
+            boot_id = value["status"]["nodeInfo"]["bootID"]
+            message = f"Node {node.name} has been rebooted, boot id: {boot_id}"
+            await self._record(value, "Rebooted", message, "Warning")
+            self._rebooted.discard(node.name)
+
+    async def _turn(self, target: ObjectKey, value: Json, found: list[Turn]) -> None:
+        now = self._context.wall()
+        document = {
+            "metadata": {"uid": value["metadata"]["uid"]},
+            "status": {"conditions": [each.condition(now) for each in found]},
+        }
+        patch = Patch(document=document, type=PatchType.STRATEGIC, subresource="status")
+        await self._context.plane.patch(target, patch)
+        self._context.metrics.count("kwok_controller_writes_total", verb="patch")
+        for each in found:
+            await self._record(value, each.event, f"Node {target.name} status is now: {each.event}")
+
+    async def _record(self, value: Json, reason: str, message: str, kind: str = "Normal") -> None:
+        metadata = value["metadata"]
+        event = ObjectEvent(
+            resource=NODES,
+            about_namespace="",
+            about=metadata["name"],
+            uid=metadata["uid"],
+            version=metadata["resourceVersion"],
+            type=kind,
+            reason=reason,
+            message=message,
+            component=_COMPONENT,
+            at=self._context.wall(),
+        )
+        await self._context.plane.record(event)
+        self._context.metrics.count("kwok_controller_writes_total", verb="event")

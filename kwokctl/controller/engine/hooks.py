@@ -9,7 +9,7 @@ import orjson
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.facts import NodeFacts, is_down
+from kwokctl.controller.nodes.facts import DOWN, NodeFacts
 from kwokctl.controller.nodes.pressures import REASONS
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.stages.lives import LIFE
@@ -223,7 +223,12 @@ def _is_ready(seen: DecodedNode) -> bool:
 
 
 def _is_down(seen: DecodedNode) -> bool:
-    return is_down(seen.metadata.labels or _NOTHING, is_ready=_is_ready(seen))
+    """Return whether the kubelet of a node is taken to be down.
+
+    The condition alone does not say so: a kubelet that reports that its node is not Ready runs its pods.
+    """
+    labels = seen.metadata.labels or _NOTHING
+    return labels.get(DOWN) == "true" and not _is_ready(seen)
 
 
 def _boot(seen: DecodedNode) -> int:
@@ -237,8 +242,8 @@ def _facts(seen: DecodedNode) -> NodeFacts:
         labels=orjson.dumps(seen.metadata.labels or _NOTHING),
         allocatable=bytes(seen.status.allocatable) or b"{}",
         pressure=(seen.metadata.annotations or _NOTHING).get(PRESSURE, ""),
-        conditions=_kept(tuple(each.type for each in conditions if each.status == "True")),
-        reported=_kept(tuple(each.type for each in conditions if each.reason in REASONS)),
+        conditions=_kept(tuple([each.type for each in conditions if each.status == "True"])),
+        reported=_kept(tuple([each.type for each in conditions if each.reason in REASONS])),
     )
 
 

@@ -1,7 +1,5 @@
 """What a node says of itself that decides which pods it takes, and what its kubelet says of it."""
 
-from collections.abc import Mapping
-
 import msgspec
 
 DOWN = "node-not-ready.stage.kwok.x-k8s.io"
@@ -22,11 +20,3 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_FACTS = NodeFacts()
-
-
-def is_down(labels: Mapping[str, str], *, is_ready: bool) -> bool:
-    """Return whether the kubelet of a node is taken to be down.
-
-    The condition alone does not say so: a kubelet that reports that its node is not Ready runs its pods.
-    """
-    return not is_ready and labels.get(DOWN) == "true"

@@ -5,6 +5,7 @@ are in the object, too, where it is known which of them differ from copy to copy
 """
 
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any
 
 import orjson
@@ -25,6 +26,15 @@ def parts_of(fields: Json, body: Json, find: Find) -> list[Any]:
         else:
             parts.append(part)
     return parts
+
+
+def field_of(path: Path) -> Path:
+    """Return the field of an object that a path is about: for one into managed fields, that which is owned."""
+    if path[:2] != ("metadata", "managedFields") or "fieldsV1" not in path:
+        return path
+    owned = path[path.index("fieldsV1") + 1 :]
+    steps = takewhile(lambda step: step.startswith("f:"), map(str, owned))
+    return tuple(step.removeprefix("f:") for step in steps) or path
 
 
 def in_key(value: Json) -> str:

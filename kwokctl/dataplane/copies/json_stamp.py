@@ -4,6 +4,7 @@ The object has gone through the API server, so its shape is right; what differs 
 found in it, and a second real object has to come out of the same parts before any copy is made.
 """
 
+import logging
 import re
 from collections.abc import Container, Iterable, Iterator
 from itertools import count
@@ -12,6 +13,7 @@ from operator import itemgetter
 import orjson
 
 from kwokctl.dataplane.copies.difference import difference, spelled, value_at
+from kwokctl.dataplane.copies.field_keys import field_of
 from kwokctl.dataplane.copies.variable_fields import (
     Copy,
     Finder,
@@ -27,6 +29,8 @@ from kwokctl.errors import CannotStampError
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.managed_fields import identity
 
+log = logging.getLogger(__name__)
+
 __all__ = ["Copy", "Path", "Stamp", "Varying", "stamp_of"]
 
 _DROPPED = ("resourceVersion",)
@@ -34,6 +38,9 @@ _DROPPED = ("resourceVersion",)
 
 _ACCOUNT_VOLUME = re.compile(r"(kube-api-access-)[a-z0-9]{5}\Z")
 """A volume whose name ends at random. It is a pod's own affair: copies may have the same."""
+
+_ONE_BY_ONE = "so each object is created by itself, which takes longer"
+"""What follows for the user."""
 
 _SHOWN = 80
 """Characters of a value that a message shows."""
@@ -89,7 +96,8 @@ def stamp_of(
         if played is not None and path[0] == "status":
             continue
         raise CannotStampError(
-            f"the template gives '{spelled(path)}', the cluster has {_shown(body, path)} there"
+            f"'{spelled(path)}' is {_shown(body, path)} in the cluster, not what the template gives, "
+            f"{_ONE_BY_ONE}; let the template give it as the cluster has it"
         )
     times = {slot.path for slot in stamp.slots if slot.source.role is Role.TIME}
     for copy, real in ((first_copy, body), (second_copy, other)):
@@ -136,10 +144,14 @@ def _check_copy(made: Json, real: Json, times: Container[Path]) -> None:
 
     path = difference(made, real, same)
     if path is not None:
-        name = real["metadata"]["name"]
+        name, field = real["metadata"]["name"], spelled(field_of(path))
+        log.debug(
+            "a copy for '%s' would have %s as '%s', the cluster has %s",
+            name, _shown(made, path), spelled(path), _shown(real, path),
+        )  # fmt: skip
         raise CannotStampError(
-            f"a copy for '{name}' would have {_shown(made, path)} as '{spelled(path)}', "
-            f"the cluster has {_shown(real, path)}"
+            f"'{field}' of '{name}' is {_shown(real, field_of(path))} in the cluster, which does not "
+            f"follow from the template, {_ONE_BY_ONE}; let the template give '{field}' as the cluster has it"
         )
 
 
@@ -148,7 +160,7 @@ def _shown(body: Json, path: Path) -> str:
     try:
         text = orjson.dumps(value_at(body, path)).decode()
     except KeyError:
-        return "nothing"
+        return "not set"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 

@@ -294,16 +294,19 @@ def changed(make: Callable[[int], dict[str, Any]], change: Callable[[Any], None]
     [
         (
             lambda second: second["status"].update(phase="Failed"),
-            "a copy for 'thing-1' would have \"Running\" as 'status.phase', the cluster has \"Fail",
+            "'status.phase' of 'thing-1' is \"Failed\" in the cluster, which does not follow",
         ),
         (lambda second: second["spec"].update(nodeName="node-7"), "'spec.nodeName'"),
         (lambda second: second["status"]["podIPs"].pop(), "'status.podIPs'"),
         (lambda second: second["status"]["podIPs"][1].update(ip="fd00::7"), "status.podIPs[1].ip"),
         (lambda second: second["status"].update(startTime="never"), "'status.startTime'"),
-        (lambda second: second["status"].pop("startTime"), "the cluster has nothing"),
+        (
+            lambda second: second["status"].pop("startTime"),
+            "'status.startTime' of 'thing-1' is not set in the cluster",
+        ),
         (
             lambda second: second["metadata"].update(labels={"a.b/c": "d"}),
-            "would have nothing as 'metadata.labels'",
+            "'metadata.labels' of 'thing-1' is {\"a.b/c\":\"d\"} in the cluster",
         ),
         (lambda second: second["spec"]["volumes"][0].update(name="mine"), "'spec.volumes[0].name'"),
         (lambda second: second["metadata"].update(generation=True), "'metadata.generation'"),
@@ -323,6 +326,25 @@ def test_no_copies_are_made_of_what_does_not_differ_as_expected(
     assert "--data-path auto" in (caught.value.hint or "")
 
 
+def test_a_field_is_named_also_where_only_its_owner_shows_that_it_differs() -> None:
+    def owned(serial: int) -> dict[str, Any]:
+        network = f"10.3.{serial}.0/24"
+        made = thing(serial, spec={"podCIDRs": [network]})
+        fields: Any = {"f:spec": {"f:podCIDRs": {f'v:"10.9.{serial}.0/24"': {}}}}
+        made["metadata"]["managedFields"][0]["fieldsV1"] = fields
+        return made
+
+    varying: Varying = {("spec", "podCIDRs", 0): lambda serial: f"10.3.{serial}.0/24"}
+    with pytest.raises(CannotStampError) as caught:
+        stamp_for(owned, varying=varying)
+
+    message = str(caught.value)
+    assert message.startswith("'spec.podCIDRs' of 'thing-")
+    assert "managedFields" not in message
+    assert "each object is created by itself, which takes longer" in message
+    assert "let the template give 'spec.podCIDRs' as the cluster has it" in message
+
+
 def test_a_long_value_is_shortened_in_the_message() -> None:
     with pytest.raises(CannotStampError, match="…"):
         stamp_for(lambda serial: thing(serial, spec={"text": f"{serial}" * 200}))
@@ -338,13 +360,13 @@ def test_keys_that_are_no_identifiers_are_shown_in_brackets() -> None:
     [
         (
             {("spec", "index"): lambda serial: serial + 1},
-            "a copy for 'thing-0' would have 1 as 'spec.index', the cluster has 0",
+            "'spec.index' of 'thing-0' is 0 in the cluster, which does not follow",
         ),
         (
             {("spec", "ips", 1): str},
-            "the template gives 'spec.ips[1]', the cluster has nothing there",
+            "'spec.ips[1]' is not set in the cluster, not what the template gives",
         ),
-        ({("spec",): str}, "the template gives 'spec', the cluster has {"),
+        ({("spec",): str}, "'spec' is {"),
     ],
 )
 def test_what_the_template_gives_is_there(varying: Varying, message: str) -> None:

@@ -19,6 +19,7 @@ from kwokctl.controller.stages.model import (
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
 from kwokctl.embedded.metrics import Metrics
+from kwokctl.embedded.resource_metrics import with_path
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
@@ -118,6 +119,7 @@ class StepPlayer:
         )
         if step.subresource == "status" and target.resource == NODES:
             document = self._conditions.compose(value, document, step.type, self._wall())
+            document = with_path(value, document, step.type)
         result = patches.result_of(value, document, step.type, target.resource.kind)
         if result is value:
             return None

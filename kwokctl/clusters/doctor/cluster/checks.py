@@ -9,6 +9,7 @@ from kwokctl.clusters.doctor.cluster import (
     controller,
     deletions,
     etcd,
+    metrics,
     nodes,
     pods,
     ports,
@@ -16,5 +17,6 @@ from kwokctl.clusters.doctor.cluster import (
 from kwokctl.clusters.doctor.cluster.patient import Patient
 
 CHECKS: Sequence[Check[Patient]] = tuple(
-    module.CHECK for module in (components, ports, clock, etcd, controller, nodes, pods, deletions)
+    module.CHECK
+    for module in (components, ports, clock, etcd, controller, nodes, metrics, pods, deletions)
 )

@@ -10,6 +10,7 @@ from copy import deepcopy
 import msgspec
 import orjson
 
+from kwokctl.clusters.scaling.objects import nodes
 from kwokctl.clusters.scaling.objects.networks import Positions, add_cidr, add_ip
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate
 from kwokctl.clusters.scaling.request import DEFAULT_NAMESPACE, LABEL, ScaleRequest
@@ -168,6 +169,8 @@ class Renderer:
         try:
             body = self._template.render_symbols(self._parameters, functions, _OWN)
             self._labelled(body).setdefault("name", Symbol("Name"))
+            if nodes.is_node(body):
+                nodes.complete(body)
             pattern = pattern_of(body, self._request.object_name, self.positions.of)
             for serial in {0, 1, self._request.replicas}:
                 if not _alike(pattern.body_for(serial), self._stamp(serial, functions)):
@@ -198,6 +201,8 @@ class Renderer:
                 f"names the object '{metadata['name']}' instead of '{name}'",
                 hint="write 'name: {{ Name }}' in the template",
             )
+        if nodes.is_node(body):
+            nodes.complete(body)
         checked: dict[str, Json] = body
         return checked
 

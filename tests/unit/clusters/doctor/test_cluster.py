@@ -1,6 +1,6 @@
 import socket
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from kwokctl.clusters.doctor.cluster import (
     controller,
     deletions,
     etcd,
+    metrics,
     nodes,
     pods,
     ports,
@@ -23,11 +24,13 @@ from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Store
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.status import ComponentStatus, RunStatus
 from kwokctl.components.catalog import catalog
+from kwokctl.components.fake_nodes import KUBELET_ADDRESS
+from kwokctl.embedded.resource_metrics import ANNOTATION
 from kwokctl.errors import CapacityError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.protobuf import VARINT, tag, varint
-from kwokctl.model import ETCD, KUBE_SCHEDULER, State
+from kwokctl.model import ETCD, KUBE_SCHEDULER, METRICS_SERVER, State
 from kwokctl.replacing import replace
 from tests.support.examined import GIB, WELL, patient, whats
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
@@ -203,6 +206,70 @@ async def test_a_cluster_without_stages_for_nodes_says_so(
     report = await nodes.look(patient(tmp_path, ill, url=server.url))
 
     assert report.notes == ("the cluster has no Stage for objects of the kind Node",)
+
+
+def measured_node(
+    name: str, annotations: dict[str, str] | None = None, *, is_fake: bool = True
+) -> dict[str, Any]:
+    kind = KUBELET_ADDRESS if is_fake else "InternalIP"
+    metadata = {"name": name, "annotations": annotations} if annotations else {"name": name}
+    return {"metadata": metadata, "status": {"addresses": [{"type": kind, "address": "a"}]}}
+
+
+@asynccontextmanager
+async def with_nodes(
+    folder: Path, *nodes: dict[str, Any]
+) -> AsyncIterator[tuple[Patient, FakeApiServer]]:
+    """Yield a cluster with these nodes, and its API server."""
+
+    async def list_nodes(request: Request, reply: Reply) -> None:
+        await reply.json({"items": [*nodes]} if request.method == "GET" else {})
+
+    async with serving(list_nodes) as server:
+        yield patient(folder, url=server.url), server
+
+
+async def test_nodes_that_metrics_server_cannot_measure_are_found_and_annotated(
+    tmp_path: Path,
+) -> None:
+    nodes_there = (
+        measured_node("well", {ANNOTATION: "/own"}),
+        measured_node("first"),
+        measured_node("real", is_fake=False),
+        measured_node("second", {"other": "x"}),
+    )
+    async with with_nodes(tmp_path, *nodes_there) as (ill, server):
+        report = await metrics.look(ill)
+        (finding,) = report.findings
+        assert finding.repair
+        server.requests.clear()
+        await finding.repair.do()
+
+        assert whats(report) == [
+            f"2 nodes are without metrics, such as 'first': the annotation '{ANNOTATION}' is missing"
+        ]
+        assert {(each.method, each.path) for each in server.requests} == {
+            ("PATCH", "/api/v1/nodes/first"),
+            ("PATCH", "/api/v1/nodes/second"),
+        }
+
+
+async def test_nodes_with_a_path_are_read_without_their_status(tmp_path: Path) -> None:
+    has_path = measured_node("a", {ANNOTATION: "/own"})
+    async with with_nodes(tmp_path, has_path) as (well, server):
+        report = await metrics.look(well)
+
+        assert report.findings == ()
+        assert all("PartialObjectMetadata" in e.headers["accept"] for e in server.requests)
+
+
+async def test_without_metrics_server_no_node_needs_a_path(tmp_path: Path) -> None:
+    async with with_nodes(tmp_path, measured_node("a")) as (full, server):
+        rest = tuple(name for name in full.saved.names if name != METRICS_SERVER)
+        well = replace(full, saved=replace(full.saved, names=rest))
+
+        assert (await metrics.look(well)).findings == ()
+        assert server.requests == []
 
 
 async def test_pods_of_gone_nodes_and_stuck_ones_are_found_by_their_rows(

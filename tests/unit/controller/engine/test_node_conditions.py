@@ -12,6 +12,7 @@ from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.stages.functions import NODE_CONDITIONS, Kubelet, common, for_nodes
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
+from kwokctl.embedded.resource_metrics import ANNOTATION
 from kwokctl.expr import yaml
 from kwokctl.expr.duration import parse_time
 from kwokctl.kube.client import PatchType
@@ -305,6 +306,25 @@ def test_no_shipped_stage_touches_what_another_program_has_set(name: str, ready:
         "PIDPressure": stored("PIDPressure", lastHeartbeatTime=NOW),
         "NetworkUnavailable": stored("NetworkUnavailable", **fresh),
     }
+
+
+@pytest.mark.parametrize("name", ["node-initialize", "node-heartbeat", "node-heartbeat-with-lease"])
+def test_a_status_says_where_metrics_server_finds_the_node_s_metrics(name: str) -> None:
+    cluster = played(name, node(stored("Ready")))
+
+    assert cluster.object(NODES, "n")["metadata"]["annotations"] == {
+        ANNOTATION: "/metrics/nodes/n/metrics/resource"
+    }
+    assert len(cluster.writes) == 1
+
+
+def test_a_node_s_own_path_of_metrics_stays() -> None:
+    have = node(stored("Ready"))
+    have["metadata"]["annotations"] = {ANNOTATION: "/own", "a": "b"}
+
+    cluster = played("node-heartbeat", have)
+
+    assert cluster.object(NODES, "n")["metadata"]["annotations"] == {ANNOTATION: "/own", "a": "b"}
 
 
 def test_without_leases_a_node_sends_heartbeats_whatever_its_conditions() -> None:

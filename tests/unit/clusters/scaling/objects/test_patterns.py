@@ -1,3 +1,5 @@
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -6,6 +8,7 @@ from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.controller.stages.identifiers import uuid_for
+from kwokctl.expr import yaml
 
 
 class Clock:
@@ -59,6 +62,85 @@ def test_parameters_change_the_pattern(kind: str, params: tuple[str, ...]) -> No
     made, pattern = built_in(kind, params=params)
 
     assert pattern.body_for(9) == made.stamp(9)
+
+
+PAGE = Path(__file__).parents[5] / "docs/how-to/scale-with-templates.md"
+
+
+def of_the_page() -> Renderer:
+    """Return the renderer of the page's own template."""
+    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    body = yaml.load(text)
+    template = ResourceTemplate(
+        name="gpu-node",
+        parameters=body["parameters"],
+        template=body["template"],
+        source="gpu.yaml",
+    )
+    return Renderer(template, ScaleRequest(kind="gpu-node", replicas=60), Clock())
+
+
+def test_the_template_of_the_page_gives_whole_nodes() -> None:
+    made = of_the_page()
+    pattern = made.pattern()
+    assert pattern is not None
+
+    node: Any = made.stamp(7)
+    assert node == pattern.body_for(7)
+    assert node["spec"] == {"podCIDR": "10.0.7.0/24", "podCIDRs": ["10.0.7.0/24"]}
+    path = "/metrics/nodes/gpu-node-000007/metrics/resource"
+    assert node["metadata"]["annotations"] == {"metrics.k8s.io/resource-metrics-path": path}
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        (
+            "spec: {podCIDRs: ['10.{{ Index }}.0.0/16', 'fd00::/64']}",
+            {"spec": {"podCIDR": "10.3.0.0/16", "podCIDRs": ["10.3.0.0/16", "fd00::/64"]}},
+        ),
+        (
+            "spec: {podCIDR: 10.0.0.0/8, podCIDRs: [10.0.0.0/8, 'fd00::/64']}",
+            {"spec": {"podCIDR": "10.0.0.0/8", "podCIDRs": ["10.0.0.0/8", "fd00::/64"]}},
+        ),
+        ("spec: {podCIDR: ''}", {"spec": {"podCIDR": ""}}),
+        ("spec:", {"spec": None}),
+        (
+            "status: {capacity: {cpu: '{{ Index }}'}}",
+            {"status": {"capacity": {"cpu": "3"}, "allocatable": {"cpu": "3"}}},
+        ),
+        (
+            "status: {allocatable: {cpu: '1'}}",
+            {"status": {"allocatable": {"cpu": "1"}}},
+        ),
+        ("status: {phase: Running}", {"status": {"phase": "Running"}}),
+    ],
+)
+def test_nodes_are_completed_as_by_the_api_server(written: str, found: dict[str, Any]) -> None:
+    made = rendered_with("apiVersion: v1\nkind: Node\n" + written, replicas=20)
+    pattern = made.pattern()
+    assert pattern is not None
+
+    node: Any = made.stamp(3)
+    assert {field: node[field] for field in found} == found
+    assert pattern.body_for(3) == node
+
+
+@pytest.mark.parametrize("given", ["/own", ""])
+def test_the_path_of_metrics_that_a_template_gives_is_left_alone(given: str) -> None:
+    annotations = {"metrics.k8s.io/resource-metrics-path": given}
+    node: Any = rendered_with(
+        f"{{apiVersion: v1, kind: Node, metadata: {{annotations: {annotations}}}}}"
+    ).stamp(0)
+
+    assert node["metadata"]["annotations"] == annotations
+
+
+def test_only_nodes_are_completed() -> None:
+    found: Any = rendered_with("{apiVersion: v1, kind: Pod, spec: {podCIDR: a}}").stamp(0)
+
+    assert found["spec"] == {"podCIDR": "a"}
+    assert "annotations" not in found["metadata"]
 
 
 def test_a_node_differs_in_name_and_addresses() -> None:

@@ -176,7 +176,7 @@ def test_what_objects_count_on_from_is_known_if_it_is_by_their_position() -> Non
 
     assert renderer(counting % "Position", net).starts() == {"10.9.0.0/24"}
     assert renderer(counting % "Index", net).starts() == set()
-    assert renderer(counting % "Position", net).stamp(3)["spec"] == {"podCIDR": "10.9.3.0/24"}
+    assert renderer(counting % "Position", net).stamp(3)["spec"]["podCIDR"] == "10.9.3.0/24"
     node = Renderer(load_templates([])["node"], ScaleRequest(kind="node"), noon)
     assert node.starts() == {"10.0.0.0/25", "fd00::/64", "198.18.0.1", "2001:db8::1"}
 

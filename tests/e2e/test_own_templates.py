@@ -1,0 +1,202 @@
+"""Nodes of one's own make are whole: of the pages' templates, of kubectl, as an autoscaler makes them.
+
+They are measured, an autoscaler acts on their pods, their devices fail, and they are written fast.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.embedded.resource_metrics import ANNOTATION
+from tests.support.installed import TELLING, Installed, until
+from tests.support.page_templates import all_templates
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(900, func_only=True),
+]
+
+TEMPLATES = all_templates()
+NODES = 30
+"""Enough to be worth copies."""
+DEVICE = "example.com/gpu"
+FAILING_DEVICE = Path(__file__).parents[2] / "examples/stages/failing-device.yaml"
+BUILD = 1500.0
+"""Seconds in which metrics-server is built, where it cannot be downloaded."""
+ROUNDS = 180.0
+"""Seconds in which metrics-server has asked every node more than twice."""
+OWN: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "mine", "labels": {"own": "true"}},
+    "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10", DEVICE: "2"}},
+}
+WEB: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {
+                "labels": {"app": "web"},
+                "annotations": {"kwok.x-k8s.io/usage-cpu": "900m"},
+            },
+            "spec": {
+                "containers": [
+                    {"name": "app", "image": "x", "resources": {"requests": {"cpu": "500m"}}}
+                ],
+                "nodeSelector": {"own": "true"},
+            },
+        },
+    },
+}
+AUTOSCALER: dict[str, Any] = {
+    "apiVersion": "autoscaling/v2",
+    "kind": "HorizontalPodAutoscaler",
+    "metadata": {"name": "web"},
+    "spec": {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        "maxReplicas": 4,
+        "metrics": [
+            {
+                "type": "Resource",
+                "resource": {
+                    "name": "cpu",
+                    "target": {"type": "AverageValue", "averageValue": "600m"},
+                },
+            }
+        ],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def main(programs: None, installed: Installed) -> Iterator[Installed]:
+    main = installed.called("own-templates")
+    words = ("--enable", "metrics-server", "--metrics-server-resolution", "10", "--wait")
+    quick = [
+        f"kube-controller-manager=horizontal-pod-autoscaler-{setting}"
+        for setting in (
+            "sync-period=2s",
+            "cpu-initialization-period=1s",
+            "initial-readiness-delay=1s",
+        )
+    ]
+    extra = [word for each in quick for word in ("--extra-args", each)]
+    stage = ("--config", str(FAILING_DEVICE))
+    main.ok("create", "cluster", *words, *extra, *stage, timeout=BUILD)
+    yield main
+    main.ok("delete", "cluster")
+
+
+def of_set(main: Installed, name: str) -> list[dict[str, Any]]:
+    return main.objects("nodes", "--selector", f"kwok.x-k8s.io/kwokctl-scale={name}")
+
+
+def named(main: Installed, name: str) -> dict[str, Any]:
+    (node,) = main.objects("nodes", "--field-selector", f"metadata.name={name}")
+    return node
+
+
+def measured(main: Installed) -> set[str]:
+    """Return the nodes that metrics-server has measured."""
+    text = main.kubectl("get", "--raw", "/apis/metrics.k8s.io/v1beta1/nodes")
+    return {each["metadata"]["name"] for each in json.loads(text)["items"]}
+
+
+def test_there_are_templates_on_pages() -> None:
+    assert {"gpu-node", "zoned-node"} <= TEMPLATES.keys()
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_nodes_of_a_page_s_template_are_written_fast_and_whole(
+    main: Installed, tmp_path: Path, name: str
+) -> None:
+    config = tmp_path / "own.yaml"
+    config.write_text(TEMPLATES[name])
+    words = ("scale", name, "--replicas", str(NODES), "--wait")
+    done = main.run(*TELLING, "--config", str(config), *words)
+
+    assert done.code == 0, done.err
+    assert "writes: straight to etcd" in done.err
+    nodes = of_set(main, name)
+    assert len(nodes) == NODES
+    for node in nodes:
+        path = f"/metrics/nodes/{node['metadata']['name']}/metrics/resource"
+        assert node["metadata"]["annotations"][ANNOTATION] == path
+        assert node["status"]["capacity"] == node["status"]["allocatable"]
+    names = {node["metadata"]["name"] for node in nodes}
+    until("each node is measured", lambda: names <= measured(main), patience=ROUNDS)
+
+
+def test_a_node_of_kubectl_is_whole_after_its_first_status(main: Installed) -> None:
+    main.kubectl("create", "-f", "-", stdin=json.dumps(OWN))
+    main.kubectl("wait", "--for=condition=Ready", "node/mine", "--timeout=60s")
+
+    node = named(main, "mine")
+    assert node["status"]["capacity"] == OWN["status"]["allocatable"]
+    assert node["metadata"]["annotations"][ANNOTATION] == "/metrics/nodes/mine/metrics/resource"
+    until("it is measured", lambda: "mine" in measured(main), patience=ROUNDS)
+    assert "mine" in main.kubectl("top", "nodes")
+
+
+def test_the_annotations_of_others_stay(main: Installed) -> None:
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(OWN))
+    main.kubectl("annotate", "node", "mine", "a=b")
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(OWN))
+
+    annotations = named(main, "mine")["metadata"]["annotations"]
+    assert annotations["a"] == "b"
+    assert ANNOTATION in annotations
+    own = {"metadata": {"name": "other", "annotations": {ANNOTATION: "/own"}}}
+    main.kubectl("create", "-f", "-", stdin=json.dumps({**OWN, **own}))
+    main.kubectl("wait", "--for=condition=Ready", "node/other", "--timeout=60s")
+    assert named(main, "other")["metadata"]["annotations"][ANNOTATION] == "/own"
+    main.kubectl("delete", "node", "other")
+
+
+def test_an_autoscaler_acts_on_pods_of_such_a_node(main: Installed) -> None:
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(WEB))
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(AUTOSCALER))
+
+    def replicas() -> int:
+        found = main.objects("deployments")[0]["spec"]["replicas"]
+        assert isinstance(found, int)
+        return found
+
+    until("there are more", lambda: replicas() > 2, patience=2 * ROUNDS)
+
+
+@pytest.mark.parametrize(("name", "count"), [("gpu-node-000001", "8"), ("mine", "2")])
+def test_the_devices_of_such_a_node_fail_and_recover(
+    main: Installed, name: str, count: str
+) -> None:
+    main.kubectl("label", "node", name, "example.com/device=failing")
+    until(
+        "the scheduler sees no device",
+        lambda: named(main, name)["status"]["allocatable"][DEVICE] == "0",
+    )
+    assert named(main, name)["status"]["capacity"][DEVICE] == count
+
+    main.kubectl("label", "node", name, "example.com/device-")
+    until(
+        "the devices are there again",
+        lambda: named(main, name)["status"]["allocatable"][DEVICE] == count,
+    )
+
+
+def test_a_node_that_has_lost_its_path_is_found_and_repaired(main: Installed) -> None:
+    main.kubectl("annotate", "node", "mine", f"{ANNOTATION}-")
+
+    found = main.run("doctor")
+    assert found.code == 1
+    assert "1 node is without metrics, such as 'mine'" in found.out + found.err
+
+    main.run("doctor", "--fix")
+    assert ANNOTATION in named(main, "mine")["metadata"]["annotations"]

@@ -34,11 +34,12 @@ _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
     ("artifacts", "build"): {"to": "carried"},
     ("etcd", "get"): {"endpoints": "127.0.0.1:1"},
     ("etcd", "put"): {"endpoints": "127.0.0.1:1"},
-    ("etcd", "delete"): {"endpoints": "127.0.0.1:1", "all": "true"},
+    ("etcd", "delete"): {"endpoints": "127.0.0.1:1", "all": "true", "resource": "pods"},
     ("etcd", "snapshot", "record"): {"endpoints": "127.0.0.1:1"},
     ("etcd", "snapshot", "replay"): {"endpoints": "127.0.0.1:1"},
+    ("scale",): {"replicas": "1"},
 }
-"""The options that a verb needs meanwhile, where an argument could stand in their place."""
+"""What a verb needs meanwhile, where an argument could stand in its place; arguments beside options only."""
 _EVERYWHERE = ("name", "config", "dry_run", "level")
 _SHOWN = ("get", "components")
 """The verb with which those are tried that every verb has, and reads in one place."""
@@ -72,6 +73,8 @@ def _spelled(param: Any) -> str:
 def _call(words: tuple[str, ...], param: Any, value: str) -> list[str]:
     """Write a call of a verb in which one parameter has a value, and the others what they need."""
     options, arguments = [], []
+    beside = dict(_BESIDE.get(words, {}) if param.name != "target" else {})
+    beside.pop(param.name, None)
     for each in _params_of()[words]:
         if each.param_type_name == "argument" and (each.name == param.name or each.required):
             arguments.append(value if each.name == param.name else _FILLED[each.name])
@@ -81,7 +84,9 @@ def _call(words: tuple[str, ...], param: Any, value: str) -> list[str]:
             options.append(f"{_spelled(each)}=x")
         elif param.name == "set_name" and each.name == "set_name":
             arguments.append(value)
-    beside = _BESIDE.get(words, {}) if param.name != "target" else {}
+        elif each.param_type_name == "argument" and each.name in beside:
+            word = beside.pop(each.name)
+            arguments += [word] if param.param_type_name == "option" else []
     options += [
         f"--{name}={word}" for name, word in beside.items() if f"--{name}" != _spelled(param)
     ]

@@ -36,10 +36,11 @@ def test_without_replicas_nothing_is_done(
     assert f"kwokctl {text.removeprefix('--dry-run ')} --replicas 10" in said
 
 
+@pytest.mark.parametrize("text", ["scale nodes 25", "scale nodes -n 25"])
 def test_a_number_in_place_of_a_name_is_the_number_of_the_hint(
-    words: Words, capfd: pytest.CaptureFixture[str]
+    words: Words, capfd: pytest.CaptureFixture[str], text: str
 ) -> None:
-    assert words("scale nodes 25") == 2
+    assert words(text) == 2
 
     assert "kwokctl scale nodes --replicas 25\n" in capfd.readouterr().err
 

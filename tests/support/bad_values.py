@@ -163,6 +163,7 @@ TAKEN: Mapping[str, Taken] = {
     "snapshot save --rules": _nothing,  # for another format
     "--name": _CLUSTER,
     "--namespace": _like(r"|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),
+    "scale --namespace": _like(r"|(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),
     "--node-heartbeat": _empty,
     "--param": _like(r"| |null|-1|9{20}|1e999"),
     "--path": _becomes_file,

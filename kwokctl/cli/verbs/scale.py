@@ -128,8 +128,6 @@ def scale(
 
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """
-    if replicas is None:
-        replicas = _unspoken_replicas(call, kind, set_name)
     from kwokctl.clusters.scale import scale as scale_cluster
     from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, unasked
     from kwokctl.host.paths import expanded
@@ -138,7 +136,7 @@ def scale(
     request = ScaleRequest(
         kind=kind,
         name=set_name,
-        replicas=replicas,
+        replicas=1 if replicas is None else replicas,
         serial_length=6 if serial_length is None else serial_length,
         namespace=namespace or None,
         params=tuple(params or ()),
@@ -149,6 +147,8 @@ def scale(
         wait=wait or None,
         timeout=timeout or None,
     )
+    if replicas is None:
+        _demand_replicas(call, request)
     documents, elsewhere = call.documents(), expanded(kubeconfig) if kubeconfig else None
     if call.is_dry_run:
         from kwokctl.clusters.dry_run.scaling import scale_steps
@@ -184,19 +184,17 @@ def scale(
     conclude(call, outcome, output)
 
 
-def _unspoken_replicas(call: Invocation, kind: str, set_name: str | None) -> int:
-    """Return how many objects a set is to have when nothing says so: none may be deleted by a slip.
+def _demand_replicas(call: Invocation, request: "ScaleRequest") -> None:
+    """Raise UsageError where the number is not given, so that no object is deleted by a slip.
 
-    Raises UsageError except where the original's ways are asked for, which makes it one.
+    Where the original's ways are asked for it is one.
     """
     if call.acts_as_original or _was_created_as_original(call):
-        return 1
-    is_number = set_name is not None and set_name.isdecimal()
-    number = set_name if is_number else "10"
-    words = " ".join(["scale", kind, *([set_name] if set_name and not is_number else [])])
+        return
+    words = " ".join(["scale", request.kind, *([request.name] if request.name else [])])
     raise UsageError(
         "'--replicas' is missing: nothing was created or deleted",
-        hint=f"say how many objects there are to be: {call.itself} {words} --replicas {number}",
+        hint=f"say how many objects there are to be: {call.itself} {words} --replicas 10",
     )
 
 

@@ -16,7 +16,7 @@ from kwokctl.cli.parsing.values import one_of
 from kwokctl.errors import KwokctlError, UsageError
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.scaling.request import ScaleResult
+    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 
 
 _EXAMPLES = (

@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,13 +49,9 @@ def write_archive(tree: Path, target: Path, image: Image) -> None:
 def _layer(tree: Path) -> bytes:
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w") as layer:
-        for path in _paths(tree):
+        for path in sorted(tree.rglob("*")):
             layer.add(path, str(path.relative_to(tree)), recursive=False, filter=_plain)
     return written.getvalue()
-
-
-def _paths(tree: Path) -> Iterator[Path]:
-    return (path for path in sorted(tree.rglob("*")) if "__pycache__" not in path.parts)
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

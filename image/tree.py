@@ -1,8 +1,10 @@
 """Fills a folder with what an image holds: Python out of Debian's packages, and ours with its libraries."""
 
+import compileall
 import shutil
 import sys
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 from image.commands import ROOT, run
 from image.packages import Packages
@@ -46,7 +48,7 @@ def add_application(tree: Path, folder: Path, arch: str) -> None:
     ]
     run(
         [
-            sys.executable, "-m", "pip", "install", "--quiet", "--target", str(tree / APPLICATION),
+            sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", str(tree / APPLICATION),
             "--only-binary=:all:", f"--find-links={folder}", f"--python-version={_PYTHON}", "--implementation=cp", *platforms,
             str(wheel),
         ]
@@ -57,3 +59,27 @@ def add_application(tree: Path, folder: Path, arch: str) -> None:
     (tree / "tmp").chmod(0o1777)
     (tree / "etc" / "passwd").write_text(f"kwok:x:{USER}:{USER}::/tmp:/nonexistent\n", "ascii")
     (tree / "etc" / "group").write_text(f"kwok:x:{USER}:\n", "ascii")
+    compile_modules(tree)
+
+
+def compile_modules(tree: Path) -> None:
+    """Write bytecode beside all modules: the image's user cannot, and each start would compile them again.
+
+    Python is to take it whatever the times of files are (https://peps.python.org/pep-0552/): an image has none. Only the
+    Python that is in the image can write it.
+    """
+    if f"{sys.version_info.major}{sys.version_info.minor}" != _PYTHON:
+        print(
+            f"modules are not compiled: that takes Python {_PYTHON[0]}.{_PYTHON[1:]}",
+            file=sys.stderr,
+        )
+        return
+    for folder in (tree / APPLICATION, *tree.glob("usr/lib/python3*")):
+        # What is no program of this version, such as a template of Python's own tests, is left as it is.
+        compileall.compile_dir(
+            folder,
+            quiet=2,
+            stripdir=tree,
+            prependdir="/",
+            invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
+        )

@@ -1,6 +1,8 @@
 """The container image of `kwok`, as far as it can be tried without Debian's packages and an engine."""
 
 import json
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from image import machine_code
 from image.archive import write_archive
 from image.make_cluster_image import cluster_image
 from image.make_image import kwok_image
+from image.tree import APPLICATION, compile_modules
 from kwokctl.clusters.in_cluster.request import IMAGE
 
 
@@ -40,6 +43,26 @@ def test_the_image_runs_kwok_as_a_user_without_rights(tree: Path, tmp_path: Path
     assert configuration["config"]["Entrypoint"][-2:] == ["-m", "kwokctl.kwok"]
     assert configuration["config"]["User"].startswith("65532")
     assert [(each.name, each.uid) for each in files] == [("opt", 0), ("opt/program", 0)]
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the images have Python 3.11")
+def test_modules_of_an_image_are_compiled_for_a_user_who_may_write_nothing(
+    tree: Path, tmp_path: Path
+) -> None:
+    module = tree / APPLICATION / "program.py"
+    module.parent.mkdir()
+    module.write_text("print('compiled')\n")
+    compile_modules(tree)
+    # Not even another text, with another time, has it compiled again.
+    module.write_text("print('not compiled')\n")
+    write_archive(tree, tmp_path / "image.tar", kwok_image("amd64"))
+
+    _, files = read(tmp_path / "image.tar")
+    command = [sys.executable, "-c", "import program"]
+    ended = subprocess.run(command, cwd=module.parent, check=True, capture_output=True, text=True)
+
+    assert f"{APPLICATION}/__pycache__/program.cpython-311.pyc" in {each.name for each in files}
+    assert ended.stdout == "compiled\n"
 
 
 def test_the_same_files_are_the_same_image(tree: Path, tmp_path: Path) -> None:

@@ -33,6 +33,10 @@ _MUCH = 0.05
 """Watches that are ended for each object written, above which that is reported."""
 _LARGE = 10
 """Objects; it is asked before more than half of a larger set is deleted."""
+_BRANCHES = (
+    "the template gives other fields for some names or numbers of objects, so each object is created by "
+    "itself, which takes longer"
+)
 _FEW = Choice(path="api", why="there are few objects")
 
 
@@ -290,7 +294,7 @@ class _Scaling:
         if number < WORTH:
             oversight = None
         elif oversight is not None and changes.missing and self._renderer.pattern() is None:
-            oversight, why = None, "the shape of what the template makes depends on Name or Index"
+            oversight, why = None, _BRANCHES
         watching = await changing.enter_async_context(AsyncExitStack())
         admission = None if oversight is None else await self._watched(oversight, watching)
         if admission is not None and (why := admission.why) is not None:

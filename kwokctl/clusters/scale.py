@@ -15,8 +15,8 @@ from kwokctl.clusters.scaling.objects.render import NO_KUBELET, edited
 from kwokctl.clusters.scaling.objects.templates import (
     ResourceTemplate,
     find_template,
-    load_templates,
     template_name,
+    templates_for,
 )
 from kwokctl.clusters.scaling.reader import ClusterApiReader
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
@@ -74,12 +74,12 @@ async def scale(
 
     `data_path` is taken instead of the cluster's own.
 
-    The resource templates among `documents` come before the built-in ones. A cluster of kwokctl is
+    The resource templates among `documents` come first, then those of the cluster, then the built-in ones. A cluster of kwokctl is
     not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine, and runs
     that scale the same set do so one after the other. Errors are those of `scale_set`, RequestError, and
     UnavailableError, which names the components that do not run.
     """
-    templates = load_templates(documents)
+    templates = templates_for(home, name, documents, elsewhere=kubeconfig is not None)
     request = replace(request, kind=template_name(templates, request.kind))
     # What is wrong with the template's parameters is wrong in any cluster, and without one.
     template = find_template(templates, request.kind)

@@ -29,6 +29,17 @@ BUILD = 1500.0
 """Seconds in which metrics-server is built, where it cannot be downloaded."""
 ROUNDS = 180.0
 """Seconds in which metrics-server has asked every node more than twice."""
+KEPT = """
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokctlResource
+metadata: {name: settings}
+template: |
+  apiVersion: v1
+  kind: ConfigMap
+  metadata: {namespace: team-a}
+  data: {number: {{ Quote Index }}, asked: {{ Quote Namespace }}}
+"""
+"""A template that is given at the creation, of objects in a namespace of its own."""
 OWN: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Node",
@@ -89,8 +100,11 @@ def main(programs: None, installed: Installed) -> Iterator[Installed]:
         )
     ]
     extra = [word for each in quick for word in ("--extra-args", each)]
-    stage = ("--config", str(FAILING_DEVICE))
-    main.ok("create", "cluster", *words, *extra, *stage, timeout=BUILD)
+    template = main.folder / "kept.yaml"
+    template.write_text(KEPT)
+    documents = ("--config", str(FAILING_DEVICE), "--config", str(template))
+    main.ok("create", "cluster", *words, *extra, *documents, timeout=BUILD)
+    template.unlink()
     yield main
     main.ok("delete", "cluster")
 
@@ -133,6 +147,22 @@ def test_nodes_of_a_page_s_template_are_written_fast_and_whole(
         assert node["status"]["capacity"] == node["status"]["allocatable"]
     names = {node["metadata"]["name"] for node in nodes}
     until("each node is measured", lambda: names <= measured(main), patience=ROUNDS)
+
+
+def test_a_template_of_the_creation_needs_no_file_and_names_its_namespace(main: Installed) -> None:
+    main.kubectl("create", "namespace", "team-a")
+    main.ok("scale", "settings", "--replicas", "30")
+    main.ok("scale", "settings", "--replicas", "3")
+
+    words = ("--namespace", "team-a", "--selector", "kwok.x-k8s.io/kwokctl-scale=settings")
+    found = main.objects("configmaps", *words)
+    assert [each["data"] for each in found] == [
+        {"number": str(number), "asked": "default"} for number in range(3)
+    ]
+    refused = main.run("scale", "settings", "--replicas", "1", "--namespace", "default")
+    assert refused.code == 2
+    assert "puts its objects into 'team-a'" in refused.err
+    assert len(main.objects("configmaps", *words)) == 3
 
 
 def test_a_node_of_kubectl_is_whole_after_its_first_status(main: Installed) -> None:

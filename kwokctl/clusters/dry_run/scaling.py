@@ -9,8 +9,8 @@ from kwokctl.clusters.scaling.changes import Changes, changes_for
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.objects.templates import (
     find_template,
-    load_templates,
     template_name,
+    templates_for,
 )
 from kwokctl.clusters.scaling.reader import ClusterApiReader, members_of
 from kwokctl.clusters.scaling.request import ScaleRequest
@@ -36,7 +36,7 @@ async def scale_steps(
     kubeconfig: Path | None,
 ) -> Steps:
     """Return what `scale` would do; where the cluster does not answer, how it is to be."""
-    templates = load_templates(documents)
+    templates = templates_for(home, name, documents, elsewhere=kubeconfig is not None)
     request = replace(request, kind=template_name(templates, request.kind))
     template = find_template(templates, request.kind)
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here

@@ -6,7 +6,13 @@ import msgspec
 
 from kwokctl.clusters.launching.profile import profile_notes
 from kwokctl.clusters.programs.needed import manifest_names
-from kwokctl.clusters.state.documents import kept_documents, remarks, runtime_documents
+from kwokctl.clusters.scaling.objects.templates import load_templates
+from kwokctl.clusters.state.documents import (
+    kept_documents,
+    remarks,
+    resource_templates,
+    runtime_documents,
+)
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
@@ -47,6 +53,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
             patches=self.wanted.patches,
             stages=self.wanted.stages,
             kept=kept_documents(options, self.documents),
+            templates=resource_templates(self.documents),
             documents=runtime_documents(self.runtime, self.documents),
         )
 
@@ -77,6 +84,7 @@ async def drafted(
         ),
     )
     check_for_runtime(runtime, name, options, documents)
+    load_templates(documents)  # what is wrong with one is said before anything is made
     for note in (*profile_notes(options, wanted.names, wanted.data_path), *wanted.notes):
         home.progress.note(note)
     for remark in (*remarks(documents), *needlessly_disabled(wanted.options)):

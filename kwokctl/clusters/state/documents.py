@@ -1,4 +1,4 @@
-"""Selects the user's documents that a cluster keeps for its controller and its kubelet server.
+"""Selects the user's documents that a cluster keeps for its controller, its kubelet server, and `scale`.
 
 They lie in the cluster's `kwok.yaml`, which every controller is given: the embedded one, and one of
 the user's own, which may support more of them.
@@ -35,7 +35,8 @@ SETTLED_BY_CLUSTER = {
     "tlsPrivateKeyFile": "the cluster's own",
 }
 """Options of the controller that every cluster passes as flags, and what decides them."""
-_FOR_SCALE = "KwokctlResource"
+FOR_SCALE = "KwokctlResource"
+"""The kind of document that is a template for `scale`."""
 FOR_RUNTIME = "Cluster"
 """The kind of document that is for the program with which a runtime makes clusters."""
 
@@ -54,6 +55,11 @@ def kept_documents(
     return tuple(_whole_paths(body) for body in (*merged, *others))
 
 
+def resource_templates(documents: Sequence[Document]) -> tuple[Mapping[str, Json], ...]:
+    """Return the documents that `scale` is to know in a cluster."""
+    return tuple(document.body for document in documents if document.kind == FOR_SCALE)
+
+
 def controller_options(kept: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
     """Return the options of the controller among the documents that a cluster keeps."""
     return next((body.get("options") or {} for body in kept if body.get("kind") == KIND), {})
@@ -61,20 +67,15 @@ def controller_options(kept: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]
 
 def is_kept(body: Mapping[str, Json]) -> bool:
     """Return whether a document of a saved cluster is one for its controller."""
-    return body.get("kind") not in {"Stage", FOR_RUNTIME}
+    return body.get("kind") not in {"Stage", FOR_RUNTIME, FOR_SCALE}
 
 
 def remarks(documents: Sequence[Document]) -> Iterator[str]:
-    """List, a line each, the documents and options that a new cluster's controller ignores."""
+    """List, a line each, the options that a new cluster's controller ignores."""
     given = {name for each in documents if each.kind == KIND for name in _options_of(each)}
     for name, decider in SETTLED_BY_CLUSTER.items():
         if name in given:
             yield f"'{KIND}.options.{name}' is ignored: the cluster sets it ({decider})"
-    if any(document.kind == _FOR_SCALE for document in documents):
-        yield (
-            f"documents of kind '{_FOR_SCALE}' are not part of a cluster: give them to 'scale' with "
-            "--config"
-        )
 
 
 def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Json]:

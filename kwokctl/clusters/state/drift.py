@@ -3,7 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.clusters.configuration.component_patches import wanted_patches
-from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents
+from kwokctl.clusters.state.documents import (
+    FOR_RUNTIME,
+    FOR_SCALE,
+    kept_documents,
+    resource_templates,
+)
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
@@ -32,6 +37,7 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
         *_patch_differences(saved, asked, documents),
         *_stage_differences(saved, documents),
         *_kept_differences(saved, documents),
+        *_template_differences(saved, documents),
         *_runtime_differences(saved, documents),
     )
 
@@ -131,6 +137,21 @@ def _kept_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
     asked = {body["kind"] for body in want} & {document.kind for document in documents}
     same = all(_of_kind(kind, want) == _of_kind(kind, saved.kept) for kind in asked)
     return [] if same else ["documents for the controller: they are not the same"]
+
+
+def _template_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
+    """Name the templates for `scale` that it has otherwise; others of that file may be new."""
+    has = {_name(body): body for body in saved.templates}
+    want = {_name(body): body for body in resource_templates(documents)}
+    return [
+        f"it has another {FOR_SCALE} called '{name}'"
+        for name in want
+        if name in has and want[name] != has[name]
+    ]
+
+
+def _name(body: Mapping[str, Json]) -> str:
+    return str((body.get("metadata") or {}).get("name") or "")
 
 
 def _of_kind(kind: str, bodies: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:

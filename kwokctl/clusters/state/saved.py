@@ -2,7 +2,7 @@
 
 A cluster exists when its folder holds `kwok.yaml`: a KwokctlConfiguration with the resolved
 options and the components, followed by the Stage documents that its controller plays, the other
-documents that it is given, and those that its runtime reads. The file has the original's shape; `status.maker` names the program that wrote it.
+documents that it is given, those for `scale`, and those that its runtime reads. The file has the original's shape; `status.maker` names the program that wrote it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,12 @@ from pathlib import Path
 import msgspec
 
 from kwokctl import __version__
-from kwokctl.clusters.state.documents import FOR_RUNTIME, controller_options, is_kept
+from kwokctl.clusters.state.documents import (
+    FOR_RUNTIME,
+    FOR_SCALE,
+    controller_options,
+    is_kept,
+)
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan
@@ -54,6 +59,8 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     """What the user changes about components."""
     kept: tuple[Mapping[str, object], ...] = ()
     """The user's other documents for the controller."""
+    templates: tuple[Mapping[str, object], ...] = ()
+    """The user's documents for `scale`."""
     documents: tuple[Mapping[str, object], ...] = ()
     """The user's configuration of the program with which the runtime makes the cluster."""
     version: str = __version__
@@ -135,7 +142,8 @@ def save(paths: ClusterPaths, saved: Saved, plan: Plan) -> None:
 
 def state_file(paths: ClusterPaths, saved: Saved, plan: Plan) -> FileText:
     """Return the file of a cluster's state; it holds no secrets, but says where they are."""
-    text = yaml.dump_all([_head(saved, plan), *saved.stages, *saved.kept, *saved.documents])
+    others = (*saved.stages, *saved.kept, *saved.templates, *saved.documents)
+    text = yaml.dump_all([_head(saved, plan), *others])
     return FileText(paths.saved, text, 0o600)
 
 
@@ -242,6 +250,7 @@ def _parse(
             patches=joined(read_patches(head.get(FIELD), str(path))),
             stages=tuple(other for other in others if other.get("kind") == "Stage"),
             kept=tuple(other for other in others if is_kept(other)),
+            templates=tuple(other for other in others if other.get("kind") == FOR_SCALE),
             documents=tuple(other for other in others if other.get("kind") == FOR_RUNTIME),
             version=str(head["status"]["version"]),
         )

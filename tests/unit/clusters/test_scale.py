@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,10 +79,10 @@ async def reachable(cluster: FakeCluster, path: Path) -> AsyncIterator[Path]:
 
 
 @asynccontextmanager
-async def ours(home: Home, cluster: FakeCluster) -> AsyncIterator[None]:
+async def ours(home: Home, cluster: FakeCluster, saved: Saved = SAVED) -> AsyncIterator[None]:
     """Have a cluster of kwokctl's own, with an etcd that answers."""
     paths = home.paths(NAME)
-    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+    save(paths, saved, saved.plan(FakeRuntime(), paths))
     paths.sockets.mkdir()
     async with reachable(cluster, paths.own_kubeconfig):
         with fake_etcd.serving(fake_etcd.FakeEtcd(), paths.etcd_socket):
@@ -323,6 +324,46 @@ async def test_the_users_own_templates_make_objects_of_any_kind(
 
     stored = cluster.objects["configmaps", "default", "settings-000001"]
     assert stored["data"] == {"a": "c"}
+
+
+def settings(value: str) -> dict[str, Any]:
+    """Return a template that makes objects with a value."""
+    template = "{apiVersion: v1, kind: ConfigMap, data: {a: {{ .b }}}}"
+    return {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokctlResource",
+        "metadata": {"name": "settings"},
+        "template": template,
+        "parameters": {"b": value},
+    }
+
+
+@pytest.mark.parametrize(("given", "found"), [((), "of-creation"), (("given",), "given")])
+async def test_templates_of_the_creation_stay_with_a_cluster_behind_those_that_are_given(
+    home: Home, cluster: FakeCluster, given: tuple[str, ...], found: str
+) -> None:
+    documents = [
+        Document(kind=body["kind"], api_version="", name="settings", body=body, source="mine.yaml")
+        for body in map(settings, given)
+    ]
+    saved = replace(SAVED, templates=(settings("of-creation"),))
+
+    async with ours(home, cluster, saved):
+        request = ScaleRequest(kind="settings")
+        await scale(home, NAME, request, documents=documents, data_path="api")
+
+    assert cluster.objects["configmaps", "default", "settings-000000"]["data"] == {"a": found}
+
+
+async def test_another_cluster_has_not_the_templates_of_this_one(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    saved = replace(SAVED, templates=(settings("of-creation"),))
+    async with ours(home, cluster, saved), reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        with pytest.raises(UsageError, match="no resource template called 'settings'"):
+            await scale(
+                home, NAME, ScaleRequest(kind="settings"), documents=(), kubeconfig=kubeconfig
+            )
 
 
 @pytest.mark.parametrize(

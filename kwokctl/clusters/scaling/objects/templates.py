@@ -7,11 +7,14 @@ from typing import Any
 import msgspec
 
 from kwokctl import assets
+from kwokctl.clusters.state.documents import FOR_SCALE
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import load
 from kwokctl.config.documents import Document, load_documents
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.errors import UsageError
+from kwokctl.errors import KwokctlError, UsageError
+from kwokctl.model import ClusterName
 
-KIND = "KwokctlResource"
 _BUILT_IN = ("node", "pod")
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
 """What kubectl calls the kinds of the built-in templates."""
@@ -52,10 +55,36 @@ def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTempla
     built_in = load_documents([str(assets.path(f"objects/{name}.yaml")) for name in _BUILT_IN])
     templates: dict[str, ResourceTemplate] = {}
     for document in (*documents, *built_in):
-        if document.kind == KIND:
+        if document.kind == FOR_SCALE:
             template = _template(document)
             templates.setdefault(template.name, template)
     return templates
+
+
+def templates_for(
+    home: Home, name: ClusterName, documents: Sequence[Document], *, elsewhere: bool
+) -> Mapping[str, ResourceTemplate]:
+    """Return the templates for a cluster: of `documents`, then those that were given at its creation.
+
+    A cluster that is not of this user, or does not exist, has none.
+    """
+    if elsewhere:
+        return load_templates(documents)
+    try:
+        own = load(home.paths(name), name).templates
+    except KwokctlError:  # said when the cluster is needed
+        own = ()
+    return load_templates((*documents, *(_of_cluster(body, name) for body in own)))
+
+
+def _of_cluster(body: Mapping[str, Any], name: ClusterName) -> Document:
+    return Document(
+        kind=FOR_SCALE,
+        api_version=str(body.get("apiVersion") or ""),
+        name=str((body.get("metadata") or {}).get("name") or ""),
+        body=dict(body),
+        source=f"the cluster '{name}'",
+    )
 
 
 def template_name(templates: Mapping[str, ResourceTemplate], word: str) -> str:

@@ -5,8 +5,10 @@ import pytest
 
 from kwokctl.clusters.state.documents import (
     controller_options,
+    is_kept,
     kept_documents,
     remarks,
+    resource_templates,
     runtime_documents,
 )
 from kwokctl.config.documents import Document
@@ -79,11 +81,17 @@ def test_settings_without_effect_are_reported() -> None:
         document("KwokctlResource"),
     ]
 
-    said = list(remarks(given))
+    (said,) = remarks(given)
 
-    assert len(said) == 2
-    assert "'KwokConfiguration.options.nodePort' is ignored" in said[0]
-    assert "'KwokctlResource'" in said[1]
+    assert "'KwokConfiguration.options.nodePort' is ignored" in said
+
+
+def test_templates_are_kept_for_scale_and_not_for_the_controller() -> None:
+    given = [document("KwokctlResource"), document("Exec"), document("Stage")]
+
+    assert resource_templates(given) == (given[0].body,)
+    assert [body["kind"] for body in kept_documents(OPTIONS, given)] == ["Exec"]
+    assert not is_kept(given[0].body)
 
 
 OF_KIND = Document(

@@ -143,6 +143,28 @@ def test_documents_for_the_controller_are_kept_beside_those_for_the_runtime(
     assert not any(word.startswith("--node-ip") for word in args)
 
 
+def test_templates_are_kept_and_only_one_of_the_same_name_is_a_difference(tmp_path: Path) -> None:
+    body: dict[str, Any] = {
+        "kind": "KwokctlResource",
+        "metadata": {"name": "gpu"},
+        "template": "a",
+    }
+    paths = WorkDir(tmp_path).cluster(NAME)
+    kept = replace(SAVED, templates=(body,))
+    save(paths, kept, kept.plan(FakeRuntime(), paths))
+
+    def given(name: str, text: str) -> Document:
+        own = {**body, "metadata": {"name": name}, "template": text}
+        return Document(kind=body["kind"], api_version="", name=name, body=own, source="here")
+
+    assert load(paths, NAME) == kept
+    same, other = given("gpu", "a"), given("big", "b")
+    assert differences(kept, asked(cluster_options()), [same, other]) == ()
+    assert differences(kept, asked(cluster_options()), [given("gpu", "b")]) == (
+        "it has another KwokctlResource called 'gpu'",
+    )
+
+
 def test_documents_for_the_controller_that_differ_are_reported(tmp_path: Path) -> None:
     logs = Document(kind="Logs", api_version="", name="a", body={"kind": "Logs"}, source="here")
 

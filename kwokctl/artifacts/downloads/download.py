@@ -121,6 +121,7 @@ class _Parcel(msgspec.Struct, frozen=True):
         except ArtifactError:
             discard(part)
             raise
+        discard(part)
         if brought.source == NOTHING.source:
             first_seen.remember(self._records, self.url, brought.sha256)
             shown.post(self.progress.warn, self._unchecked(brought.sha256))

@@ -66,6 +66,7 @@ async def test_one_archive_is_fetched_once_for_all_its_programs(
     assert await _download(orders, store, tmp_path, listener) is None
 
     assert len(site.asked("/etcd.tar.gz")) == 1
+    assert [each for each in (tmp_path / "work").rglob("*") if each.is_file()] == []
     for name, end in (("etcd", b"1"), ("etcdctl", b"2"), ("etcdutl", b"3")):
         entry = store.find(name, "v1")
         assert entry is not None

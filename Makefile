@@ -68,7 +68,7 @@ e2e: $(VENV)/made components ## the whole product with the real components
 	KWOKCTL_TEST_KUBE_VERSION=$(KUBE_VERSION) KWOKCTL_TEST_ETCD_VERSION=$(ETCD_VERSION) \
 	$(BIN)/python -m pytest $(E2E) $(T)
 
-first-day: $(VENV)/made components ## what a user meets first, in an empty home folder with the real components
+first-day: $(VENV)/made components ## what a user meets first, in an empty home folder
 	$(BIN)/python -m pytest tests/first_day $(T)
 
 smoke: $(VENV)/made ## the wheel, installed alone and through pipx
@@ -126,7 +126,7 @@ images: $(VENV)/made ## the image of kwok for both processors in dist/
 	$(BIN)/python image/make_image.py --arch amd64 --no-load
 	$(BIN)/python image/make_image.py --arch arm64 --no-load
 
-image-all: $(VENV)/made ## the container image of a whole cluster in dist/; loaded if there is an engine
+image-all: $(VENV)/made ## the image of a whole cluster in dist/; loaded if there is an engine
 	$(BIN)/python image/make_cluster_image.py
 
 # Without components the tests that need them are skipped, and say why. A program that a test would have to build

@@ -1,15 +1,13 @@
-"""Documents whose every command is run, in their order, as they stand."""
+"""Scripts of documents, run as they stand; what a new user runs is in tests/first_day."""
 
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.installed import Installed, condition, kubeconfig_names
-from tests.support.tour import commands, script
+from tests.support.installed import Installed, kubeconfig_names
 
 pytestmark = [
     pytest.mark.e2e,
@@ -18,64 +16,6 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_the_first_command_of_the_readme_does_the_main_job(installed: Installed) -> None:
-    assert "--nodes 1000 --pods 2000 --wait" in made_by_demo(installed, "--dry-run")
-
-    # The numbers are no part of what can fail here, and most of what it costs.
-    said = made_by_demo(installed, "NODES=50", "PODS=100")
-
-    assert "50 nodes are Ready and 100 pods are Running" in said
-    assert "kwokctl delete cluster" in said
-    nodes, pods = installed.objects("nodes"), installed.objects("pods")
-    assert [len(nodes), len(pods)] == [50, 100]
-    assert {pod["status"]["phase"] for pod in pods} == {"Running"}
-    assert {condition(node, "Ready") for node in nodes} == {"True"}
-    installed.ok("delete", "cluster")
-
-
-def made_by_demo(installed: Installed, *words: str) -> str:
-    """Run `make demo`, which must succeed, and return what it prints."""
-    # The environment is the one that runs this test, and counts as up to date.
-    done = subprocess.run(
-        ["make", "demo", f"VENV={sys.prefix}", "-o", f"{sys.prefix}/made", *words],
-        cwd=ROOT,
-        env=installed.environment,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
-def test_every_command_of_the_document_works(installed: Installed, document: str) -> None:
-    installed.ok("delete", "cluster", "--all")
-    place = installed.folder / Path(document).stem
-    place.mkdir()
-
-    done = subprocess.run(
-        ["bash", "-c", script(ROOT / document)],
-        cwd=place,
-        env=installed.environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-
-    assert len(list(commands(ROOT / document))) >= 10
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert "failed:" not in done.stderr
-    # Documents clean up after themselves.
-    assert installed.ok("get", "clusters") == ""
-    assert installed.processes() == {}
-    assert kubeconfig_names(installed.kubeconfig)["contexts"] == ["elsewhere"]
-    assert list(place.iterdir()) == []
 
 
 def test_the_script_of_the_ci_page_keeps_the_logs_of_a_failure_and_leaves_no_cluster(

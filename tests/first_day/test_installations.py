@@ -1,0 +1,81 @@
+"""Demo, tour and tutorial, by every way in which kwokctl is installed."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.distribution import environment_with, installed_by_pipx, unpacked_sdist
+from tests.support.first_users import FirstUser, first_user
+from tests.support.installed import processes_with
+from tests.support.tour import commands, script
+
+pytestmark = [
+    pytest.mark.components,
+    pytest.mark.e2e,
+    pytest.mark.network,
+    pytest.mark.timeout(1500),
+]
+
+ROOT = Path(__file__).parents[2]
+SDIST, PIP, PIPX = "sdist", "wheel by pip", "wheel by pipx"
+
+
+@pytest.fixture(scope="module", params=[SDIST, PIP, PIPX])
+def way(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def folder(
+    way: str, wheel: Path, requirements: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """Install it; return where the user works, and where the commands are."""
+    folder = tmp_path_factory.mktemp("installed")
+    work = folder / "work"
+    work.mkdir()
+    if way == SDIST:
+        source = unpacked_sdist(work, wheel)
+        return source, source / ".venv" / "bin"
+    if way == PIP:
+        return work, environment_with(folder / "venv", wheel, requirements)
+    return work, installed_by_pipx(folder, wheel, requirements)
+
+
+@pytest.fixture(scope="module")
+def user(programs: None, folder: tuple[Path, Path]) -> Iterator[FirstUser]:
+    with first_user(folder[1], shares_caches=True) as user:
+        yield user
+
+
+def test_the_main_job_is_one_command(user: FirstUser, way: str, folder: tuple[Path, Path]) -> None:
+    if way == SDIST:
+        said = user.ok("make", "demo", "NODES=5", "PODS=10", folder=folder[0], timeout=1200)
+        assert "5 nodes are Ready and 10 pods are Running" in said
+    else:
+        user.ok("kwokctl", "create", "cluster", "--nodes", "5", "--pods", "10", "--wait")
+
+    running = ("--field-selector=status.phase=Running", "-o", "name")
+    assert user.ok("kwokctl", "kubectl", "get", "pods", *running).count("pod/") == 10
+    user.ok("kwokctl", "delete", "cluster")
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
+def test_every_command_of_the_document_works(
+    user: FirstUser, folder: tuple[Path, Path], document: str
+) -> None:
+    user.ok("kwokctl", "delete", "cluster", "--all")
+    before = {*folder[0].iterdir()}
+    assert len(list(commands(ROOT / document))) >= 10
+
+    done = user.run("bash", "-c", script(ROOT / document), folder=folder[0], timeout=600)
+
+    assert done.code == 0, done.out[-2000:] + done.err[-4000:]
+    assert "failed:" not in done.err
+    # Documents clean up after themselves.
+    assert user.ok("kwokctl", "get", "clusters") == ""
+    assert processes_with(str(user.home)) == {}
+    kubeconfig = yaml.safe_load((user.home / ".kube" / "config").read_text())
+    assert not kubeconfig["contexts"]
+    assert {*folder[0].iterdir()} == before

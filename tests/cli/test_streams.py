@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Kwokctl
+from tests.support.terminal import shown
+
 _WORDS = ("--version", "--help", "get clusters -o json", "completion bash", "plan")
 UNWRITABLE = "cannot write to standard output: bad file descriptor"
 
@@ -101,3 +104,28 @@ def test_in_a_locale_of_ascii_nothing_else_is_written(
 )
 def test_elsewhere_marks_are_what_they_are(environ: dict[str, str], chosen: dict[str, str]) -> None:
     assert "\N{CHECK MARK}" in shell(environ | chosen, "doctor").stdout
+
+
+@pytest.mark.parametrize(("terminal", "codes"), [("xterm", True), ("dumb", False)])
+def test_headings_of_help_are_bold_where_the_terminal_obeys_codes(
+    environ: dict[str, str], terminal: str, codes: bool
+) -> None:
+    words = [sys.executable, "-m", "kwokctl", "get", "--help"]
+    more = {"PYTHONPATH": str(Path(__file__).parents[2]), "TERM": terminal}
+
+    written = shown(words, environ | more, rows=24, columns=80)
+
+    assert "Commands:" in written
+    assert ("\x1b" in written) is codes
+
+
+@pytest.mark.parametrize("words", ["--help", "get --help", "create cluster --help"])
+@pytest.mark.parametrize("columns", [40, 51, 80])
+def test_help_fits_a_narrow_terminal(in_process: Kwokctl, words: str, columns: int) -> None:
+    done = in_process(*words.split(), COLUMNS=str(columns))
+
+    lines = done.stdout.partition("Examples:")[0].splitlines()
+    long = [line for line in lines if len(line) > columns]
+    # A heading, or a name, that is longer is whole.
+    assert [line for line in long if line.startswith("   ")] == []
+    assert len(long) <= 2

@@ -18,6 +18,7 @@ pytestmark = [
 ]
 
 LIFE = {
+    "help": "scale --help",
     "create": "create cluster --nodes 2 --pods 2 --wait",
     "create again": "create cluster",
     "components": "get components -o wide",

@@ -6,6 +6,7 @@ Everything goes to standard error; standard output carries results alone.
 from collections.abc import Mapping
 from typing import Protocol, TextIO
 
+from kwokctl.cli.output import streams
 from kwokctl.cli.output.plain import Plain
 from kwokctl.cli.output.writer import Writer
 from kwokctl.progress import Progress
@@ -41,7 +42,7 @@ def choose(stream: TextIO, environ: Mapping[str, str], *, as_log: bool = False) 
         from kwokctl.cli.output.json_lines import JsonLines
 
         return JsonLines(stream)
-    if not stream.isatty() or environ.get("CI") or environ.get("TERM") == "dumb":
+    if not streams.is_screen(stream, environ) or environ.get("CI"):
         return Plain(stream)
     from kwokctl.cli.output.terminal import Terminal
 

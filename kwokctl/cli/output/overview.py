@@ -1,12 +1,13 @@
 """Writes a look at a cluster as text that fits a screen of 80 columns."""
 
+import os
 import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from kwokctl.cli.output import results
+from kwokctl.cli.output import results, streams
 from kwokctl.cli.output.characters import encodable
 from kwokctl.config.values.quantity import to_text
 
@@ -68,8 +69,9 @@ async def emit_overviews(looks: AsyncIterator["Overview"], output: str) -> None:
             results.emit("---" if output == "yaml" else "")
             results.emit_data(seen, output)
             continue
-        results.emit_bytes(_AGAIN.encode() if sys.stdout.isatty() else b"\n")
-        emit_overview(seen, shutil.get_terminal_size().lines if sys.stdout.isatty() else 0)
+        is_screen = streams.is_screen(sys.stdout, os.environ)
+        results.emit_bytes(_AGAIN.encode() if is_screen else b"\n")
+        emit_overview(seen, shutil.get_terminal_size().lines if is_screen else 0)
 
 
 def _head(seen: "Overview") -> str:

@@ -7,6 +7,7 @@ gets an error, as with the tools of coreutils. Messages alone are dropped withou
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Literal, TextIO
 
 _MODES = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)
@@ -24,6 +25,11 @@ def take_closed() -> None:
     sys.stdin = sys.stdin or _opened(0, "r")
     sys.stdout = sys.stdout or _opened(1, "w")
     sys.stderr = sys.stderr or _opened(2, "w")
+
+
+def is_screen(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Return whether a stream is a terminal that obeys control sequences, as one with `TERM=dumb` does not."""
+    return stream.isatty() and environ.get("TERM") != "dumb"
 
 
 def _opened(descriptor: int, mode: Literal["r", "w"]) -> TextIO:

@@ -1,5 +1,7 @@
 """The classes that make Typer's commands read words, and write help, as kwokctl does."""
 
+import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -8,6 +10,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from kwokctl.cli.output.characters import encodable
+from kwokctl.cli.output.streams import is_screen
 from kwokctl.cli.parsing import hints, words
 from kwokctl.cli.parsing.parameters import Parameter, options_of, parameters_of
 from kwokctl.errors import UsageError
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 _OPTIONS = "Options"
 _WIDEST_NAME = 34
+_NARROW = 50
+"""Columns without room for names and texts side by side."""
+_MARGIN = 2
 
 
 class CliCommand(TyperCommand):
@@ -30,6 +36,7 @@ class CliCommand(TyperCommand):
 
     def get_help(self, ctx: "Context") -> str:
         """Return the help in characters that standard output has."""
+        _fit(ctx)
         return encodable(super().get_help(ctx), sys.stdout.encoding)
 
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
@@ -76,6 +83,7 @@ class CliGroup(TyperGroup):
 
     def get_help(self, ctx: "Context") -> str:
         """Return the help in characters that standard output has."""
+        _fit(ctx)
         return encodable(super().get_help(ctx), sys.stdout.encoding)
 
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
@@ -175,8 +183,16 @@ def _write_sections(
     for title, rows in sections.items():
         if rows:
             with formatter.section(_heading(title)):
-                formatter.write_dl(rows, col_max=_WIDEST_NAME)
+                is_narrow = formatter.width < _NARROW
+                formatter.write_dl(rows, col_max=0 if is_narrow else _WIDEST_NAME)
+
+
+def _fit(ctx: "Context") -> None:
+    """Have help written for a terminal that is narrower than the parser's least."""
+    columns = shutil.get_terminal_size().columns
+    if columns < _NARROW + _MARGIN:
+        ctx.terminal_width = columns - _MARGIN
 
 
 def _heading(title: str) -> str:
-    return typer.style(title, bold=True) if sys.stdout.isatty() else title
+    return typer.style(title, bold=True) if is_screen(sys.stdout, os.environ) else title

@@ -123,6 +123,17 @@ asyncio.run(emit_overviews(looks(), ""))
 """
 
 
+def test_a_terminal_that_obeys_no_codes_gets_one_look_after_the_other() -> None:
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[4])}
+
+    all_of_it = shown(
+        [sys.executable, "-c", _WATCH], environ | {"TERM": "dumb"}, rows=24, columns=80
+    )
+
+    assert "\x1b" not in all_of_it
+    assert all_of_it.count("COMPONENT") == 2
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "problems"), [(24, 80, 2), (24, 120, 2), (50, 80, 9), (41, 120, 9)]
 )

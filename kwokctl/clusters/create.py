@@ -13,6 +13,7 @@ from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.first_objects import create_first_objects
 from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
+from kwokctl.clusters.launching.probe_node import demand_ready_node
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.tools_last import lacking_tools
@@ -187,6 +188,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
             started = await bring_up(home, runtime, plan, held, patience, prepare, early=early)
             complete_copy(home.paths(request.name))
             await create_first_objects(home, saved)
+            await demand_ready_node(home, runtime, saved, request.wait)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), plan, started
 
 
@@ -244,6 +246,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
         started = await bring_up(home, runtime, plan, held, patience, prepare, early=early)
     forget_former(paths)
     await create_first_objects(home, saved)
+    await demand_ready_node(home, runtime, saved, request.wait)
     return url, plan, started
 
 

@@ -17,6 +17,7 @@ from kwokctl.clusters.scaling.objects.templates import (
     find_template,
     template_name,
     templates_for,
+    with_one_address,
 )
 from kwokctl.clusters.scaling.reader import ClusterApiReader
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
@@ -97,6 +98,8 @@ async def scale(
         turn = _turn(home, access)
         return await scale_with(access, request, templates, home.progress, FOREIGN, turn)
     saved = load(home.paths(name), name)
+    if saved.options.component(KWOK_CONTROLLER).binary:
+        templates = with_one_address(templates)
     access = load_access(home.paths(name).own_kubeconfig)
     with using(home.workdir, name):
         route = _route(home, saved, data_path)

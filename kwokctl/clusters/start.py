@@ -5,6 +5,7 @@ from functools import partial
 from kwokctl.clusters.launching.custom_resources import enabled_kinds, install_definitions
 from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
+from kwokctl.clusters.launching.probe_node import demand_ready_node
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.files import write_files
@@ -38,7 +39,9 @@ async def start_cluster(
             home.progress.warn(_NO_KUBELET)
         runtime = home.runtime(saved.options.runtime)
         await runtime.check()
-        return await start_saved(home, runtime, saved, wait=wait, timeout=timeout)
+        started = await start_saved(home, runtime, saved, wait=wait, timeout=timeout)
+        await demand_ready_node(home, runtime, saved, wait)
+        return started
 
 
 def _is_older(saved: Saved) -> bool:

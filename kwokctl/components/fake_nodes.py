@@ -50,6 +50,12 @@ def listening(setting: Setting, name: ComponentName, port: int) -> str:
     return joined(bind if covers(bind, ip) else f"{bind},{ip}", port)
 
 
+def reached_host(setting: Setting, name: ComponentName) -> str:
+    """Return the only address at which a program listens that cannot do so at two."""
+    bind, ip = setting.bind(name), kubelet_address(setting).ip
+    return bind if covers(bind, ip) else ip
+
+
 def selecting(setting: Setting) -> dict[str, Value]:
     """Return the flags that select fake nodes, unless the user's documents select them."""
     given = setting.controller_options

@@ -1,6 +1,7 @@
 """The Stages that are shipped, in sets that `--stage` names; the data is in `templates/stages`."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 import msgspec
@@ -84,7 +85,7 @@ def sets_in_force(words: Sequence[str], beat: Heartbeat) -> tuple[StageSet, ...]
                 hint=f"both are for all {each.part}: leave one of them out",
             )
         parts[each.part] = each
-    usual = [] if NONE in words else [sets[name] for name in _usual(beat)]
+    usual = [] if NONE in words else [sets[name] for name in usual_sets(beat)]
     added = [each for each in usual if each.part not in parts]
     return tuple(sorted((*added, *named), key=lambda each: list(sets).index(each.name)))
 
@@ -106,13 +107,12 @@ def objects_of(sets: Sequence[StageSet]) -> list[Json]:
     return [yaml.load(assets.text(f"stages/{file}.yaml")) for each in sets for file in each.objects]
 
 
-def _usual(beat: Heartbeat) -> Sequence[str]:
-    if beat.is_off:
-        return list(_USUAL.values())
-    return [
-        *_USUAL.values(),
-        "node-heartbeat-with-lease" if beat.lease_seconds else "node-heartbeat",
-    ]
+def usual_sets(beat: Heartbeat) -> AbstractSet[str]:
+    """Return the names of the sets that are in force where none is named, in their order."""
+    names = dict.fromkeys(_USUAL.values())
+    if not beat.is_off:
+        names["node-heartbeat-with-lease" if beat.lease_seconds else "node-heartbeat"] = None
+    return names.keys()
 
 
 def _document(file: str, beat: Heartbeat | None) -> dict[str, Json]:

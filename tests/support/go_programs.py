@@ -18,13 +18,21 @@ def built(name: str, folder: Path, *, is_static: bool = False) -> Path:
 
     What is static runs in a container without any library.
     """
+    return _built(Path(__file__).parent / name, ".", folder / name, is_static=is_static)
+
+
+def built_from(wanted: str, package: str, folder: Path) -> Path:
+    """Build a program of a Go module, such as `./cmd/NAME`, as `built` does."""
+    return _built(module(wanted), package, folder / package.rpartition("/")[2])
+
+
+def _built(source: Path, package: str, program: Path, *, is_static: bool = False) -> Path:
     go = shutil.which("go")
     if go is None:
         pytest.skip("Go is not installed")
-    program = folder / name
     result = subprocess.run(
-        [go, "build", "-o", program, "."],
-        cwd=Path(__file__).parent / name,
+        [go, "build", "-o", program, package],
+        cwd=source,
         env={
             "GOMODCACHE": f"{_HOME}/go/pkg/mod",
             "HOME": _HOME,
@@ -36,7 +44,7 @@ def built(name: str, folder: Path, *, is_static: bool = False) -> Path:
         check=False,
     )
     if result.returncode:
-        pytest.skip(f"{name} cannot be built: {result.stderr.strip().splitlines()[-1]}")
+        pytest.skip(f"{program.name} cannot be built: {result.stderr.strip().splitlines()[-1]}")
     return program
 
 

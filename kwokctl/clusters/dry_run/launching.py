@@ -10,6 +10,7 @@ from kwokctl.clusters.dry_run.program import plumbing
 from kwokctl.clusters.launching.custom_resources import definitions
 from kwokctl.clusters.launching.first_objects import first_objects
 from kwokctl.clusters.launching.objects import with_authority
+from kwokctl.clusters.launching.probe_node import probe_node
 from kwokctl.clusters.state.files import public_files
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.expr import yaml
@@ -120,6 +121,18 @@ def cluster_objects(launch: ScriptedLaunch, *, is_new: bool) -> Iterator[Action]
         yield _kubectl(launch, "wait", "--for=condition=Established", *names)
     for body in first_objects(launch.saved) if is_new else ():
         yield _created(launch, body)
+
+
+def probed(launch: ScriptedLaunch) -> Iterator[Action]:
+    """Yield how a controller of another make is seen to play nodes."""
+    node = probe_node(launch.saved, launch.wait)
+    if node is None:
+        return
+    name = node["metadata"]["name"]
+    limit = f"{launch.wait:g}s" if launch.wait else "-1s"
+    yield _created(launch, node)
+    yield _kubectl(launch, "wait", "--for=condition=Ready", f"--timeout={limit}", f"node/{name}")
+    yield _kubectl(launch, "delete", "node", name)
 
 
 def _created(launch: ScriptedLaunch, body: Json) -> Command:

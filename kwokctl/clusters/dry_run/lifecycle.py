@@ -13,6 +13,7 @@ from kwokctl.clusters.dry_run.launching import (
     in_cluster,
     kubectl_of,
     launching,
+    probed,
     stopping,
     tidied,
 )
@@ -82,18 +83,26 @@ async def start_steps(
     saved = load(home.paths(name), name)
     runtime = home.runtime(saved.options.runtime)
     await runtime.check()
-    return await start_saved_steps(home, runtime, saved, wait=wait, timeout=timeout)
+    return await start_saved_steps(home, runtime, saved, wait=wait, timeout=timeout, is_probed=True)
 
 
 async def start_saved_steps(
-    home: Home, runtime: Runtime, saved: Saved, *, wait: float | None, timeout: float | None = None
+    home: Home,
+    runtime: Runtime,
+    saved: Saved,
+    *,
+    wait: float | None,
+    timeout: float | None = None,
+    is_probed: bool = False,
 ) -> Steps:
     """Return what `start_saved` would do."""
     found = await foreseen(home, runtime, saved.options, saved.names, saved.artifacts)
     missing = await portless(runtime, saved.name, saved.names)
     with held_ports(home, saved.name, saved.options, missing):
         pass  # a taken port is the error that it is for the command itself
-    launch = _Launching(home=home, runtime=runtime, saved=saved, wait=wait, timeout=timeout)
+    launch = _Launching(
+        home=home, runtime=runtime, saved=saved, wait=wait, timeout=timeout, is_probed=is_probed
+    )
     return await launch.steps(found, is_new=False)
 
 
@@ -171,6 +180,7 @@ class _Launching(msgspec.Struct, frozen=True, kw_only=True):
     saved: Saved
     wait: float | None
     timeout: float | None
+    is_probed: bool = True
 
     async def steps(self, found: Foreseen, *, is_new: bool) -> Steps:
         saved = replace(self.saved, artifacts=found.artifacts)
@@ -193,4 +203,5 @@ class _Launching(msgspec.Struct, frozen=True, kw_only=True):
             *tidied(launch.paths),
             *launching(launch),
             *cluster_objects(launch, is_new=is_new),
+            *(probed(launch) if self.is_probed else ()),
         )

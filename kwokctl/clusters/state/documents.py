@@ -6,6 +6,7 @@ the user's own, which may support more of them.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import CONFIGURATION, FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
@@ -13,7 +14,6 @@ from kwokctl.controller.configuration import KIND
 from kwokctl.errors import UsageError
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
-from kwokctl.model import KWOK_CONTROLLER
 from kwokctl.runtime import BringsKubernetes, Runtime
 
 _PATHS = frozenset({"kubeconfig", "logsFile", "tlsCertFile", "tlsPrivateKeyFile", "workDir"})
@@ -50,8 +50,9 @@ def kept_documents(
     """
     configurations = [each for each in documents if each.kind == KIND]
     others = [each.body for each in documents if each.kind in FOR_KUBELET]
-    own = bool(options.component(KWOK_CONTROLLER).binary)
-    merged = [_merged(configurations, own=own)] if configurations or own else []
+    own = options.of(KwokControllerOptions)
+    parallelism = _parallelism(own.parallelism) if own.binary else {}
+    merged = [_merged(configurations, parallelism)] if configurations or own.binary else []
     return tuple(_whole_paths(body) for body in (*merged, *others))
 
 
@@ -78,14 +79,19 @@ def remarks(documents: Sequence[Document]) -> Iterator[str]:
             yield f"'{KIND}.options.{name}' is ignored: the cluster sets it ({decider})"
 
 
-def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Json]:
+def _parallelism(number: int) -> Mapping[str, int]:
+    """Return the parallelism of a controller given by the user, of which nothing else is said."""
+    given = ("podPlayStageParallelism", "nodePlayStageParallelism") if number else ()
+    return {**_USUAL_PARALLELISM, **dict.fromkeys(given, number)}
+
+
+def _merged(documents: Sequence[Document], usual: Mapping[str, int]) -> dict[str, Json]:
     options: dict[str, Json] = {}
     rest: dict[str, Json] = {}
     for document in documents:
         options.update(_options_of(document))
         rest.update({key: value for key, value in document.body.items() if key != "options"})
-    if own:
-        options |= {name: options.get(name) or many for name, many in _USUAL_PARALLELISM.items()}
+    options |= {name: options.get(name) or many for name, many in usual.items()}
     return {**rest, "apiVersion": CONFIGURATION, "kind": KIND, "options": options}
 
 

@@ -8,12 +8,15 @@ import msgspec
 from kwokctl import assets
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.heartbeat import heartbeat
+from kwokctl.components.stage_language import is_portable, portable
 from kwokctl.components.stage_sets import (
     HEARTBEATS,
     KUBELET_PODS,
+    NONE,
     StageSet,
     documents_of,
     sets_in_force,
+    usual_sets,
 )
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import STAGE
@@ -46,26 +49,29 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
 
     A user's Stage replaces the Stage of a usual set that has its name or is for the same objects;
     heartbeats, and Stages of a set that was named, are replaced by name only. A controller given by
-    the user gets only the user's Stages, if there are any: the shipped ones may call functions that
-    it does not have. It gets none if it reads Stages from the API server.
+    the user plays its own default Stages, and gets none unless the user asks for others. It gets
+    none, too, if it reads Stages from the API server.
 
-    Raises UsageError for `pod-kubelet` with a controller that does not have it.
+    Raises UsageError for what a controller given by the user does not have.
     """
     controller, beat = options.of(KwokControllerOptions), heartbeat(options)
     own = [document for document in documents if document.kind == STAGE]
-    if controller.binary and STAGE in controller.enable_crds:
-        return StagesInForce(sets=(), own=(), displaced={})
     bodies = tuple(document.body for document in own)
-    if own and controller.binary and not controller.stages:
-        return StagesInForce(sets=(), own=bodies, displaced={})
+    if controller.binary:
+        _check_words(controller.stages, has_own=bool(own))
+        if STAGE in controller.enable_crds:
+            return StagesInForce(sets=(), own=(), displaced={})
+        if set(controller.stages) <= usual_sets(beat) and (own or not beat.is_off):
+            return StagesInForce(sets=(), own=bodies, displaced={})
     sets = sets_in_force(controller.stages, beat)
     shipped = documents_of(sets, controller.stages, beat)
     usual = _usual(sets, controller.stages)
     rivals = () if controller.binary else _read(own)
     displaced = _displaced(shipped, own, usual, rivals) if own else {}
     kept = tuple(body for body in shipped if _name(body) not in displaced)
-    if KUBELET_PODS in controller.stages:
-        _check_kubelet_pods(controller)
+    if controller.binary:
+        _check_portable(kept, sets)
+        kept = tuple(map(portable, kept))
     return StagesInForce(sets=sets, shipped=kept, own=bodies, displaced=displaced)
 
 
@@ -92,11 +98,28 @@ def _read(documents: Sequence[Document]) -> Sequence["Stage"]:
     return read_stages(documents)
 
 
-def _check_kubelet_pods(controller: KwokControllerOptions) -> None:
-    if controller.binary:
+def _check_words(words: Sequence[str], *, has_own: bool) -> None:
+    """Raise UsageError for what was named with `--stage` that another controller does not have."""
+    if KUBELET_PODS in words:
         raise UsageError(
             f"'--stage {KUBELET_PODS}' needs the embedded controller",
             hint="leave out --kwok-controller-binary, or take another set of Stages for pods",
+        )
+    if NONE in words and not has_own:
+        raise UsageError(
+            f"'--stage {NONE}' needs the embedded controller: another one plays its own default Stages "
+            "where it gets none",
+            hint="leave out --kwok-controller-binary, or give Stages with --config",
+        )
+
+
+def _check_portable(bodies: Sequence[Mapping[str, Json]], sets: Sequence[StageSet]) -> None:
+    for name in (_name(body) for body in bodies if not is_portable(body)):
+        of = next(each.name for each in sets if name in each.stages)
+        raise UsageError(
+            f"'--stage {of}' needs the embedded controller: the Stage '{name}' applies objects, which not "
+            "every other controller can do",
+            hint="leave out --kwok-controller-binary, or this set",
         )
 
 

@@ -14,7 +14,7 @@ from kwokctl.components.fake_nodes import (
     internal_address,
     kubelet_address,
     kubelet_port,
-    listening,
+    reached_host,
     selecting,
 )
 from kwokctl.components.flags import Value, flags
@@ -105,8 +105,11 @@ def kwok_controller(setting: Setting) -> Component:
     """Describe the controller that plays what the kubelets of all nodes do by themselves."""
     own = setting.options.of(KwokControllerOptions)
     port, is_ours = own.port, not own.binary
-    address = setting.address(KWOK_CONTROLLER)
-    node, bind = kubelet_address(setting), joined(setting.bind(KWOK_CONTROLLER), port)
+    address, bind = setting.address(KWOK_CONTROLLER), setting.bind(KWOK_CONTROLLER)
+    node, host = (
+        kubelet_address(setting),
+        bind if is_ours else reached_host(setting, KWOK_CONTROLLER),
+    )
     return Component(
         name=KWOK_CONTROLLER,
         artifact=setting.artifacts[KWOK_CONTROLLER],
@@ -120,7 +123,7 @@ def kwok_controller(setting: Setting) -> Component:
                 ),
                 "node-port": kubelet_port(setting),
                 "kubelet-address": node.name if is_ours else None,
-                "server-address": bind if is_ours else listening(setting, KWOK_CONTROLLER, port),
+                "server-address": joined(host, port),
                 # Another controller is a kubelet server, too.
                 **({} if is_ours else _tls(setting)),
                 **({} if is_ours else spans.controller_flags(setting, KWOK_CONTROLLER)),
@@ -139,7 +142,8 @@ def kwok_controller(setting: Setting) -> Component:
             setting.user_args(KWOK_CONTROLLER),
         ),
         ports=(Port(name="http", port=port, host_port=port),),
-        ready=(HttpProbe(url=f"http://{address}/readyz"),),
+        # One that listens only where its nodes are reached is not heard here; it has to run.
+        ready=(HttpProbe(url=f"http://{address}/readyz"),) if host == bind else (),
         after=frozenset({KUBE_APISERVER}),
         # An administrator needs none of the roles that the API server makes before it is ready.
         is_early=is_ours,

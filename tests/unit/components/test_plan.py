@@ -22,6 +22,7 @@ from kwokctl.model import (
     ClusterName,
     Component,
     ComponentName,
+    NodeAddress,
     Plan,
 )
 from kwokctl.runtime import Site
@@ -220,6 +221,28 @@ def test_components_of_this_host_listen_where_the_user_wants_and_are_dialled_the
     assert f"--server-address={bracketed}:10247" in made[KWOK_CONTROLLER].args
     assert made[KWOK_CONTROLLER].ready[0].url == f"http://{dialled}:10247/readyz"
     assert any(f"http://{bracketed}:2379," in word for word in made[ETCD].args)
+
+
+class GatewaySite(HostLikeSite):
+    """The API server is in a container, and reaches programs of this host at another address."""
+
+    def node_address(self) -> NodeAddress:
+        return NodeAddress(name="host.internal", ip="172.18.0.1")
+
+
+@pytest.mark.parametrize(("bind", "host"), [("127.0.0.1", "172.18.0.1"), ("0.0.0.0", "0.0.0.0")])
+def test_a_controller_of_another_make_listens_at_one_address(bind: str, host: str) -> None:
+    class Site(GatewaySite):
+        def bind(self, component: ComponentName) -> str:
+            return bind
+
+    options = changed(OPTIONS, kwok_controller_binary="/kwok")
+    controller = plan(options, Site()).components[KWOK_CONTROLLER]
+
+    assert f"--server-address={host}:10247" in controller.args
+    assert [each.url for each in controller.ready] == (
+        ["http://127.0.0.1:10247/readyz"] if host == bind else []
+    )
 
 
 def test_ports_of_containers_are_published_where_the_user_wants() -> None:

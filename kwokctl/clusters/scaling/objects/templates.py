@@ -14,6 +14,7 @@ from kwokctl.config.documents import Document, load_documents
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import KwokctlError, UsageError
 from kwokctl.model import ClusterName
+from kwokctl.replacing import replace
 
 _BUILT_IN = ("node", "pod")
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
@@ -90,6 +91,19 @@ def _of_cluster(body: Mapping[str, Any], name: ClusterName) -> Document:
 def template_name(templates: Mapping[str, ResourceTemplate], word: str) -> str:
     """Return the name of the template that a word means: one of kubectl's for a built-in one, too."""
     return word if word in templates else _AS_KUBECTL.get(word, word)
+
+
+def with_one_address(templates: Mapping[str, ResourceTemplate]) -> Mapping[str, ResourceTemplate]:
+    """Return the templates with one address for each node of the built-in one.
+
+    The original's default Stage for nodes (kwok 0.7) repeats addresses, and the API server refuses two
+    of one type.
+    """
+    node = templates.get("node")
+    if node is None or not node.source.startswith(str(assets.path("objects"))):
+        return templates
+    parameters = {**node.parameters, "nodeIPs": node.parameters["nodeIPs"][:1]}
+    return {**templates, "node": replace(node, parameters=parameters)}
 
 
 def find_template(templates: Mapping[str, ResourceTemplate], name: str) -> ResourceTemplate:

@@ -74,6 +74,14 @@ def test_another_controller_gets_the_configured_parallelism() -> None:
     assert kept_documents(OPTIONS, []) == ()
 
 
+def test_the_option_for_parallelism_reaches_another_controller() -> None:
+    options = cluster_options(kwok_controller_binary="/bin/true", controller_parallelism=16)
+    [kept] = kept_documents(options, [configuration(podPlayStageParallelism=9)])
+
+    assert kept["options"]["podPlayStageParallelism"] == 9
+    assert kept["options"]["nodePlayStageParallelism"] == 16
+
+
 def test_settings_without_effect_are_reported() -> None:
     given = [
         configuration(nodePort=1, enableProfilingHandler=False),

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -171,9 +172,50 @@ def test_a_controller_of_the_users_own_has_the_users_stages_alone() -> None:
     options = cluster_options(kwok_controller_binary="/bin/true")
 
     assert in_force(options, FRAGILE) == ["fragile"]
-    assert in_force(options) == FAST
     own = cluster_options(kwok_controller_binary="/bin/true", enable_crds=("Stage",))
     assert in_force(own, FRAGILE) == []
+
+
+@pytest.mark.parametrize("words", [(), ("node-fast",), ("node-fast", "pod-fast")])
+def test_a_controller_of_the_users_own_plays_its_own_default_stages(words: tuple[str, ...]) -> None:
+    assert in_force(cluster_options(kwok_controller_binary="/bin/true", stage=words)) == []
+
+
+def test_other_stages_for_a_controller_of_the_users_own_are_complete_and_portable() -> None:
+    """The embedded one's functions are not called, those of both makes are."""
+    options = cluster_options(kwok_controller_binary="/bin/true", stage=("pod-general",))
+    found = stages_in_force(options, ()).documents
+    names = [body["metadata"]["name"] for body in found]
+    texts = json.dumps(found)
+
+    assert names[:2] == ["node-initialize", "node-heartbeat-with-lease"]
+    assert {"pod-create", "pod-ready", "pod-delete"} <= {*names}
+    assert "NodeIPWith" in texts
+    assert not re.search(
+        "ImageID|ContainerID|KubeletAddress|NodeIPsWith", texts.replace("imageID", "")
+    )
+
+
+def test_a_controller_of_the_users_own_is_not_left_without_stages() -> None:
+    options = cluster_options(kwok_controller_binary="/bin/true", stage=("none",))
+
+    assert in_force(options, FRAGILE) == ["fragile"]
+    with pytest.raises(UsageError, match="plays its own default Stages"):
+        in_force(options)
+
+
+def test_a_controller_of_the_users_own_gets_no_stage_that_it_may_not_read() -> None:
+    options = cluster_options(kwok_controller_binary="/bin/true", stage=("volume-fast",))
+
+    with pytest.raises(UsageError, match="'--stage volume-fast' needs the embedded controller"):
+        in_force(options)
+
+
+def test_a_controller_of_the_users_own_is_told_to_send_no_heartbeats() -> None:
+    options = cluster_options(kwok_controller_binary="/bin/true", node_heartbeat="off")
+
+    assert "node-heartbeat-with-lease" not in in_force(options)
+    assert "node-initialize" in in_force(options)
 
 
 def test_custom_resources_come_beside_the_stages_of_files() -> None:

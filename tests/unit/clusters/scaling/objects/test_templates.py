@@ -6,6 +6,7 @@ from kwokctl.clusters.scaling.objects.templates import (
     find_template,
     load_templates,
     template_name,
+    with_one_address,
 )
 from kwokctl.config.documents import Document
 from kwokctl.errors import ConfigError, UsageError
@@ -119,3 +120,14 @@ def test_a_parameter_that_is_neither_declared_nor_mentioned_is_unused(
     )
 
     assert load_templates([mine])["mine"].unused(parameters) == unused
+
+
+def test_a_controller_of_another_make_gets_one_address_for_each_built_in_node() -> None:
+    templates = load_templates([])
+    own = load_templates([resource("node", template="kind: Node", parameters={"nodeIPs": [1, 2]})])
+
+    found = with_one_address(templates)
+    assert found["node"].parameters["nodeIPs"] == templates["node"].parameters["nodeIPs"][:1]
+    assert len(templates["node"].parameters["nodeIPs"]) == 2
+    assert found["pod"] == templates["pod"]
+    assert with_one_address(own) == own

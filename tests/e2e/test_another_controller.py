@@ -1,0 +1,87 @@
+"""Controllers of another make in place of the embedded one: the original, and one that plays nothing."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.go_programs import built_from
+from tests.support.installed import Installed, condition, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(3600, func_only=True),
+]
+ORIGINAL = "sigs.k8s.io/kwok@v0.7.0"
+IDLE = """#!{python}
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Answer(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
+
+[address] = [each for each in sys.argv if each.startswith("--server-address=")]
+host, _, port = address.partition("=")[2].rpartition(":")
+print("this controller plays nothing", file=sys.stderr, flush=True)
+HTTPServer((host, int(port)), Answer).serve_forever()
+"""
+WAYS = {
+    "usual": (),
+    "general": ("--stage", "pod-general", "--stage", "node-fast"),
+    "all": ("--stage", "pod-general,pod-chaos,pod-run-to-completion,node-boot,node-chaos"),
+    "compatible": ("--compat", "kwokctl"),
+}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_from(ORIGINAL, "./cmd/kwok", tmp_path_factory.mktemp("kwok"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_original_makes_nodes_ready_and_runs_pods(
+    installed: Installed, original: Path, way: str
+) -> None:
+    cluster = installed.called(f"original-{way}")
+    program = ("--kwok-controller-binary", str(original))
+    cluster.ok("create", "cluster", *program, *WAYS[way], "--wait")
+    assert cluster.objects("nodes") == []
+    cluster.ok("scale", "node", "--replicas", "2", "--wait", "2m")
+    until("the account for pods is there", lambda: cluster.objects("serviceaccounts"))
+    cluster.kubectl("run", "p", "--image=x")
+
+    until("the pod runs", lambda: _pod(cluster)["status"]["phase"] == "Running")
+    assert {condition(each, "Ready") for each in cluster.objects("nodes")} == {"True"}
+    assert _pod(cluster)["status"]["podIP"]
+    assert "is not defined" not in cluster.ok("logs", "kwok-controller")
+    cluster.kubectl("delete", "pod", "p")
+    cluster.ok("delete", "cluster")
+
+
+def test_one_that_plays_nothing_is_no_cluster(installed: Installed, tmp_path: Path) -> None:
+    idle = tmp_path / "idle"
+    idle.write_text(IDLE.format(python=sys.executable))
+    idle.chmod(0o755)
+    cluster = installed.called("idle")
+
+    done = cluster.run(
+        "create", "cluster", "--kwok-controller-binary", str(idle), "--wait", "10s"
+    )  # fmt: skip
+
+    assert done.code != 0
+    assert "has not made a node Ready after 10 s" in done.err
+    assert "this controller plays nothing" in done.err
+    assert "idle" not in cluster.run("get", "clusters").out
+
+
+def _pod(cluster: Installed) -> Any:
+    return json.loads(cluster.kubectl("get", "pod", "p", "-o", "json"))

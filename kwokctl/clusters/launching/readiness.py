@@ -11,14 +11,11 @@ from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.kube.transport.probe import probe, repeated
 from kwokctl.model import ClusterName, Component, ComponentName, HttpProbe, State
 from kwokctl.runtime import Runtime, TellsMore
-from kwokctl.waits import Moved, after, bounded, ignored
+from kwokctl.waits import STARTING, Moved, after, bounded, ignored
 
 _POLL, _POLL_SHARE = 0.03, 0.03
 """Seconds between two probes at least, and as a share of the time that was waited: what boots has
 no time to spare."""
-_ANSWERS_WITHIN = 15.0
-"""Seconds for an answer of a program that starts, on a machine whose time all of them want at once: a
-handshake that is given up has cost them as much as one that succeeds."""
 _LOOK = 0.2
 """Seconds between two checks of which components run; with an engine these are slow."""
 _LEAST = 0.001
@@ -66,7 +63,7 @@ async def _wait(
 ) -> None:
     began, looked = time.monotonic(), -math.inf
     async with AsyncExitStack() as stack:
-        asked = (repeated(each, within=_ANSWERS_WITHIN) for each in probes)
+        asked = (repeated(each, within=STARTING) for each in probes)
         waiting = [await stack.enter_async_context(each) for each in asked]
         while True:
             if time.monotonic() - looked >= _LOOK:

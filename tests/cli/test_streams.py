@@ -115,7 +115,7 @@ def test_headings_of_help_are_bold_where_the_terminal_obeys_codes(
 
     written = shown(words, environ | more, rows=24, columns=80)
 
-    assert "Commands:" in written
+    assert "Commands" in written
     assert ("\x1b" in written) is codes
 
 

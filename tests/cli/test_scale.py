@@ -11,7 +11,11 @@ import pytest
 from kwokctl.cli import confirmation
 from kwokctl.cli.output.plain import Plain
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult, unasked
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import ClusterName
+from tests.support.options import cluster_options
 from tests.support.recording_runner import RecordingRunner
+from tests.support.saved_cluster import save_cluster
 
 Words = Callable[[str], int]
 
@@ -71,6 +75,19 @@ def test_a_document_can_ask_for_the_original_s_ways(
     assert words("scale pod web") == 0
 
     assert requested(runner).replicas == 1
+
+
+@pytest.mark.parametrize(("compat", "code"), [("kwokctl", 0), ("", 2)])
+def test_a_cluster_can_have_been_created_with_the_original_s_ways(
+    words: Words, runner: RecordingRunner, environ: dict[str, str], compat: str, code: int
+) -> None:
+    runner.answers["scale_within"] = ScaleResult(kind="Pod", name="web", created=1)
+    workdir = WorkDir(Path(environ["KWOK_WORKDIR"]))
+    save_cluster(workdir, ClusterName("kwok"), cluster_options(compat=compat))
+
+    assert words("scale pod web") == code
+
+    assert len(runner.calls) == (code == 0)
 
 
 def test_a_number_is_no_namespace(

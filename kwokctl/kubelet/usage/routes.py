@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kwokctl.config.documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.embedded.resource_metrics import ANNOTATION, path_of
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.fleet.own_addresses import behind_loopback
 from kwokctl.kubelet.fleet.views import FleetView
@@ -106,7 +107,8 @@ class UsageRoutes:
             raise RefusedError(
                 404,
                 f"{len(nodes)} fake nodes have the address '{request.local_host}': "
-                "name one, as in /metrics/nodes/NAME/metrics/resource",
+                f"name one, as in {path_of('NAME')}, which clients take from the annotation "
+                f"'{ANNOTATION}' of a node",
             )
         return nodes[0]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from benchmarks.kubelet_process import MeteredKubelet, metered_kubelet
 from benchmarks.report import Row, report
+from kwokctl.embedded.http.routes import Route
 from kwokctl.embedded.metrics import resident_bytes
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
-from kwokctl.kubelet.http.routes import Route
 from kwokctl.kubelet.usage.pages import usual_metrics
 from kwokctl.kubelet.usage.routes import UsageRoutes, check_usage_documents
 from tests.support.kubelet_rig import FakeFleet, client_tls, serving_kubelet

@@ -1,6 +1,7 @@
 """Runs the controller as a process of its own, until a signal ends it."""
 
 import asyncio
+import socket
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -19,7 +20,6 @@ from kwokctl.controller.membership.identity import own_identity
 from kwokctl.controller.membership.membership import Membership
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
-from kwokctl.controller.serving.server import Server
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
 from kwokctl.controller.stages_in_force import ChangingStages
 from kwokctl.controller.wiring import Controller
@@ -33,6 +33,9 @@ from kwokctl.dataplane.store import ObjectStore
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.embedded.documents.custom_resources import CustomResources
 from kwokctl.embedded.documents.verdicts import Verdicts
+from kwokctl.embedded.http.listening import listening_sockets, listening_sockets_nearby
+from kwokctl.embedded.http.routes import RouteTable
+from kwokctl.embedded.http.server import HttpServer
 from kwokctl.embedded.process import (
     LogProgress,
     collect_rarely,
@@ -44,9 +47,8 @@ from kwokctl.embedded.process import (
     log_to_stderr,
     set_verbosity,
 )
-from kwokctl.errors import KwokctlError, UnavailableError
+from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
-from kwokctl.host.ports import is_taken
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
@@ -131,10 +133,9 @@ async def _serve(
         reserve=lambda body: watchers.controller.scale_api.reserve(body) if watchers else None,
     )
     publish(handlers)
-    server = Server(routes(handlers), await owner_authorizer(settings.server_token_file))
-    if settings.server is not None:
-        await _listen(server, *settings.server, moves=settings.shares)
-    try:
+    authorizer = await owner_authorizer(settings.server_token_file)
+    server = HttpServer(RouteTable(routes(handlers)), authorizer.admit)
+    async with beside(server.run(_listening(settings), None)):
         random = Random()
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
         plane, kubelet = await asyncio.gather(
@@ -155,8 +156,6 @@ async def _serve(
         watchers = ClusterWatchers(client, controller, settings.selection, random, documents)
         log.info("playing %d stages as %s", len(settings.stages), holder)
         await _play(watchers, fallback)
-    finally:
-        server.close()
 
 
 def _documents(
@@ -202,15 +201,14 @@ async def _plane(
     return plane
 
 
-async def _listen(server: Server, host: str, port: int, *, moves: bool) -> None:
-    """Serve at an address; if it is taken by another controller of this machine, at a free port."""
-    try:
-        await server.start(host, port)
-    except UnavailableError as e:
-        if not (moves and is_taken(e)):
-            raise
-        await server.start(host, 0)
-        log.warning("port %d is taken: health and metrics are at port %d", port, server.port)
+def _listening(settings: Settings) -> list[socket.socket]:
+    """Listen at the address, or at a free port if another controller of this machine has that one."""
+    if settings.server is None:
+        return []
+    hosts, port = settings.server
+    if not settings.shares:
+        return listening_sockets(hosts.split(","), port)
+    return listening_sockets_nearby(hosts.split(","), port, serving="health and metrics")
 
 
 async def _play(watchers: ClusterWatchers, fallback: AdmissionFallback | None) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from kwokctl.embedded.http.messages import Answer, Request
+from kwokctl.embedded.http.routes import Route
 from kwokctl.embedded.metrics import Help, joined_pages
 from kwokctl.kubelet.companion import ALONE, Companion
-from kwokctl.kubelet.http.messages import Answer, Request
-from kwokctl.kubelet.http.routes import Route
 
 REQUESTS = "kwok_kubelet_requests_total"
 MEANINGS: Help = {

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import msgspec
 
+from kwokctl.embedded.http.messages import Answer, RefusedError, Request
+from kwokctl.embedded.http.routes import Route
 from kwokctl.embedded.metrics import relayed_path
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.transport.probe import fetched
 from kwokctl.kube.transport.wire import Response
 from kwokctl.kubelet.general_routes import METRICS_TEXT
-from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
-from kwokctl.kubelet.http.routes import Route
 from kwokctl.model import HttpProbe
 
 _PATIENCE = 9.0

@@ -9,6 +9,11 @@ from random import Random
 
 from kwokctl import __version__
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
+from kwokctl.embedded.http.listening import (
+    listening_sockets,
+    listening_sockets_nearby,
+    server_tls,
+)
 from kwokctl.embedded.process import (
     LogProgress,
     collect_rarely,
@@ -25,11 +30,6 @@ from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.kubelet.companion import ALONE, Companion
 from kwokctl.kubelet.egress.server import EgressServer, egress_socket
-from kwokctl.kubelet.http.listening import (
-    listening_sockets,
-    listening_sockets_nearby,
-    server_tls,
-)
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.kubelet.wiring import KubeletProcess
 from kwokctl.tasks import beside, new_event_loop
@@ -77,8 +77,7 @@ async def _serve(settings: KubeletSettings, client: Client, companion: Companion
     tls = server_tls(files.certificate, files.key, files.client_ca) if files else None
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     kubelet = KubeletProcess(settings, client, wall, Random(), companion)
-    listen = listening_sockets_nearby if settings.gives_way else listening_sockets
-    listening = listen(settings.hosts, settings.port)
+    listening = _listening(settings)
 
     async def as_node(found: socket.socket, address: str) -> None:
         await kubelet.server.serve(found, tls, address)
@@ -93,3 +92,12 @@ async def _serve(settings: KubeletSettings, client: Client, companion: Companion
         if settings.egress_socket is not None:
             asked = await asyncio.to_thread(egress_socket, settings.egress_socket)
             tasks.create_task(EgressServer(as_node, settings.port).run(asked))
+
+
+def _listening(settings: KubeletSettings) -> list[socket.socket]:
+    """Listen where each node may have an address of its own."""
+    hosts, port = settings.hosts, settings.port
+    if not settings.gives_way:
+        return listening_sockets(hosts, port, whole_loopback=True)
+    serving = "health, metrics and kubelets"
+    return listening_sockets_nearby(hosts, port, serving=serving, whole_loopback=True)

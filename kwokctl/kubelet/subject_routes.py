@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kwokctl.config.documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.embedded.http.routes import Route
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import FleetView
-from kwokctl.kubelet.http.routes import Route
 from kwokctl.kubelet.logs.container_logs import ContainerLogs
 from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges

@@ -6,6 +6,8 @@ from random import Random
 
 from kwokctl.embedded.documents.custom_resources import CustomResources
 from kwokctl.embedded.documents.verdicts import Verdicts
+from kwokctl.embedded.http.routes import RouteTable
+from kwokctl.embedded.http.server import HttpServer
 from kwokctl.embedded.metrics import Labels, Metrics
 from kwokctl.kube.client import Client
 from kwokctl.kubelet.access.gate import Gate
@@ -19,8 +21,6 @@ from kwokctl.kubelet.general_routes import (
     general_routes,
     without_debugging,
 )
-from kwokctl.kubelet.http.routes import RouteTable
-from kwokctl.kubelet.http.server import KubeletServer
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.profiling.routes import profiling_routes
 from kwokctl.kubelet.relays import relay_routes
@@ -67,7 +67,7 @@ class KubeletProcess:
         relays = relay_routes(settings.relays)
         routes = [*general, *self._subjects.routes(), *profiling, *relays]
         offered = routes if settings.debugging else without_debugging(routes)
-        self.server = KubeletServer(RouteTable(list(offered)), gate.admit, self._count)
+        self.server = HttpServer(RouteTable(list(offered)), gate.admit, self._count)
 
     def work(self) -> Iterable[Callable[[], Coroutine[object, None, None]]]:
         """Return what is to be run beside the server, until cancelled."""

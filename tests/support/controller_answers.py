@@ -1,9 +1,14 @@
 """What a controller answers in a test that asks it for a part of all."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
-from kwokctl.controller.serving.routes import Handlers
+from kwokctl.controller.serving.routes import Authorizer, Handlers, routes
 from kwokctl.dataplane.scale_protocol import PlayedStages
+from kwokctl.embedded.http.listening import listening_sockets
+from kwokctl.embedded.http.routes import RouteTable
+from kwokctl.embedded.http.server import HttpServer
+from kwokctl.tasks import beside
 
 
 def answers(
@@ -26,3 +31,14 @@ def answers(
 
 async def _no_metrics() -> str:
     return ""
+
+
+@asynccontextmanager
+async def serving_controller(
+    handlers: Handlers, token: str | None = "secret"
+) -> AsyncIterator[int]:
+    """Serve what a controller answers to those who show a token; yields the port."""
+    server = HttpServer(RouteTable(routes(handlers)), Authorizer(token).admit)
+    listening = listening_sockets(["127.0.0.1"], 0)
+    async with beside(server.run(listening, None)):
+        yield listening[0].getsockname()[1]

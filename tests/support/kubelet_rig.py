@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kwokctl.embedded.http.listening import listening_sockets, server_tls
+from kwokctl.embedded.http.messages import Request
+from kwokctl.embedded.http.routes import Route, RouteTable
+from kwokctl.embedded.http.server import Admit, Certificate, HttpServer
 from kwokctl.kubelet.access.client import ClientIdentity
 from kwokctl.kubelet.access.reviews import NodeAccess
 from kwokctl.kubelet.fleet.memory import FleetMemory
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
-from kwokctl.kubelet.http.listening import listening_sockets, server_tls
-from kwokctl.kubelet.http.messages import Request
-from kwokctl.kubelet.http.routes import Route, RouteTable
-from kwokctl.kubelet.http.server import Admit, Certificate, KubeletServer
 from tests.support.certificates import Pair, certificates
 
 
@@ -73,7 +73,7 @@ class KubeletAt:
     """A server that runs."""
 
     port: int
-    server: KubeletServer
+    server: HttpServer
 
     async def connect(
         self, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
@@ -104,8 +104,8 @@ async def serving_kubelet(
     routes: Iterable[Route], folder: Path, admit: Admit = everybody
 ) -> AsyncIterator[KubeletAt]:
     """Serve these routes, over TLS with the certificate of `certificates()`."""
-    server = KubeletServer(RouteTable(list(routes)), admit)
-    listening = listening_sockets(["127.0.0.1"], 0)
+    server = HttpServer(RouteTable(list(routes)), admit)
+    listening = listening_sockets(["127.0.0.1"], 0, whole_loopback=True)
     tls = await asyncio.to_thread(kubelet_tls, folder)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(server.run(listening, tls))

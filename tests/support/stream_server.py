@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from kwokctl.config.documents import Document, load_documents
+from kwokctl.embedded.http.listening import listening_sockets
+from kwokctl.embedded.http.messages import Request
+from kwokctl.embedded.http.routes import RouteTable
+from kwokctl.embedded.http.server import Certificate, HttpServer
 from kwokctl.kubelet.fleet.views import ContainerView, PodView
-from kwokctl.kubelet.http.listening import listening_sockets
-from kwokctl.kubelet.http.messages import Request
-from kwokctl.kubelet.http.routes import RouteTable
-from kwokctl.kubelet.http.server import Certificate, KubeletServer
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.streams.routes import StreamRoutes
 from kwokctl.tasks import beside
@@ -52,7 +52,7 @@ async def serving(
     streams = StreamRoutes(
         pods or Pods(), read_documents(documents), changes, environment or {"PATH": PATH}
     )
-    server = KubeletServer(RouteTable(list(streams.routes())), _admit)
+    server = HttpServer(RouteTable(list(streams.routes())), _admit)
     sockets = listening_sockets(["127.0.0.1"], 0)
     async with beside(server.run(sockets, None), changes.run()):
         yield sockets[0].getsockname()[1]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kwokctl.config.documents import Document
+from kwokctl.embedded.http.messages import Request
 from kwokctl.expr import yaml
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
-from kwokctl.kubelet.http.messages import Request
 from kwokctl.kubelet.usage.metrics.reader import read_metrics
 from kwokctl.kubelet.usage.pages import usual_metrics
 from kwokctl.kubelet.usage.routes import UsageRoutes

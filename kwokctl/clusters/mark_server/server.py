@@ -14,6 +14,10 @@ import msgspec
 from kwokctl.clusters.mark_server.requests import MarkRequests
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
+from kwokctl.embedded.http.listening import serve_each, unix_socket
+from kwokctl.embedded.http.messages import Answer, Request
+from kwokctl.embedded.http.routes import Route, RouteTable
+from kwokctl.embedded.http.server import HttpServer
 from kwokctl.errors import (
     BusyError,
     ComponentError,
@@ -25,10 +29,6 @@ from kwokctl.errors import (
 )
 from kwokctl.host.files import private_folder
 from kwokctl.json_value import Json
-from kwokctl.kubelet.http.listening import serve_each, unix_socket
-from kwokctl.kubelet.http.messages import Answer, Request
-from kwokctl.kubelet.http.routes import Route, RouteTable
-from kwokctl.kubelet.http.server import KubeletServer
 from kwokctl.model import ClusterName
 
 _CREDENTIALS = struct.Struct("3i")
@@ -81,7 +81,7 @@ class MarkServer:
             Route(path=path, methods=frozenset({method}), answer=partial(_answer, carry_out))
             for (method, path), carry_out in requests.by_path.items()
         ]
-        self._http = KubeletServer(RouteTable(routes), _everybody)
+        self._http = HttpServer(RouteTable(routes), _everybody)
 
     async def run(self, listening: socket.socket) -> None:
         """Serve the connections of a socket; close it in the end."""

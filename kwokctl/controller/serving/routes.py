@@ -1,59 +1,41 @@
-"""The routes on the controller's port, and the right that each requires."""
+"""The routes on the controller's port, and the token that all but health require."""
 
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, Sequence
-from enum import Enum
 from pathlib import Path
 
 import msgspec
 
 from kwokctl.controller.serving.scale_api import RetryLaterError
 from kwokctl.dataplane.scale_protocol import PlayedStages
+from kwokctl.embedded.http.messages import Answer, Handler, RefusedError, Request
+from kwokctl.embedded.http.routes import Route
 from kwokctl.errors import UnavailableError
 from kwokctl.host.tokens import new_token
 
-_SCHEME = b"bearer"
+_SCHEME = "bearer"
 JSON = "application/json"
-_TEXT = "text/plain; version=0.0.4; charset=utf-8"
-_REASONS = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    413: "Content Too Large",
-    415: "Unsupported Media Type",
-    503: "Service Unavailable",
-}
-_AGAIN = ("Retry-After: 1",)
-
-
-class Right(Enum):
-    """The right that a client needs for an answer."""
-
-    NONE = "none"
-    """For every client: answers that reveal no more than that the controller lives."""
-    OWNER = "owner"
-    """For clients that can read the cluster's own files."""
+_METRICS = "text/plain; version=0.0.4; charset=utf-8"
+_AGAIN = (("Retry-After", "1"),)
 
 
 class Authorizer:
-    """Knows which credentials give which rights."""
+    """Admits those who show the owner's token."""
 
     def __init__(self, token: str | None) -> None:
         """Accept `token` as the owner's; without one no credential is accepted."""
         self._token = token.encode() if token else None
 
-    def allows(self, right: Right, authorization: bytes) -> bool:
-        """Return whether the value of an `Authorization` header gives a right."""
-        if right is Right.NONE:
-            return True
-        scheme, _, shown = authorization.partition(b" ")
-        if self._token is None or scheme.lower() != _SCHEME:
-            return False
+    async def admit(self, request: Request, _certificate: object) -> None:
+        """Raise RefusedError 401 for a client that does not show it."""
+        scheme, _, shown = request.header("authorization").partition(" ")
         # In a time that does not depend on how much of it is right.
-        return hmac.compare_digest(shown.strip(), self._token)
+        is_right = hmac.compare_digest(shown.strip().encode(), self._token or b"")
+        if self._token is None or scheme.lower() != _SCHEME or not is_right:
+            raise RefusedError(
+                401, "show the token of --server-token-file: 'Authorization: Bearer TOKEN'"
+            )
 
 
 async def owner_authorizer(token_file: Path | None) -> Authorizer:
@@ -67,37 +49,6 @@ async def owner_authorizer(token_file: Path | None) -> Authorizer:
             f"the token cannot be written to '{token_file}': {e.strerror}",
             hint="give another file with --server-token-file",
         ) from e
-
-
-class HttpResponse(msgspec.Struct, frozen=True):
-    """An answer."""
-
-    status: int
-    content: str | bytes
-    kind: str = _TEXT
-    headers: tuple[str, ...] = ()
-
-    def encoded(self, *, with_body: bool, is_kept: bool) -> bytes:
-        """Write it as HTTP/1.1 has it; `is_kept` says whether the connection is."""
-        body = self.content.encode() if isinstance(self.content, str) else self.content
-        lines = (
-            f"HTTP/1.1 {self.status} {_REASONS[self.status]}",
-            f"Content-Type: {self.kind}",
-            f"Content-Length: {len(body)}",
-            *self.headers,
-            f"Connection: {'keep-alive' if is_kept else 'close'}\r\n\r\n",
-        )
-        return "\r\n".join(lines).encode() + (body if with_body else b"")
-
-
-class HttpRoute(msgspec.Struct, frozen=True):
-    """A path that can be requested."""
-
-    method: str
-    path: str
-    right: Right
-    answer: Callable[[bytes], Awaitable[HttpResponse]]
-    """Gets the body of the request; called only for clients that have the right."""
 
 
 class Handlers(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,43 +66,47 @@ class Handlers(msgspec.Struct, frozen=True, kw_only=True):
     """Reserves addresses of pods: JSON in and out; ValueError for what cannot be read."""
 
 
-def routes(handlers: Handlers) -> Sequence[HttpRoute]:
-    """Return all routes; HEAD is answered wherever GET is."""
+def routes(handlers: Handlers) -> Sequence[Route]:
+    """Return all routes."""
 
-    async def live(_: bytes) -> HttpResponse:
-        return HttpResponse(200, "ok")
+    async def live(_: Request) -> Answer:
+        return _LIVE
 
-    async def ready(_: bytes) -> HttpResponse:
-        return HttpResponse(200, "ok") if handlers.is_ready() else _NOT_SYNCED
+    async def ready(_: Request) -> Answer:
+        return _LIVE if handlers.is_ready() else _NOT_SYNCED
 
-    async def metrics(_: bytes) -> HttpResponse:
-        return HttpResponse(200, await handlers.metrics())
+    async def metrics(_: Request) -> Answer:
+        return Answer(200, (await handlers.metrics()).encode(), _METRICS)
 
-    async def reserve(body: bytes) -> HttpResponse:
+    async def reserve(request: Request) -> Answer:
+        # A page that a browser shows cannot send that unasked
+        # (https://fetch.spec.whatwg.org/#cors-safelisted-request-header).
+        if request.header("content-type").partition(";")[0].strip() != JSON:
+            raise RefusedError(415, f"the body must be {JSON}")
         try:
-            return _json(handlers.reserve(body))
+            return _json(handlers.reserve(request.body))
         except ValueError as e:
-            return HttpResponse(400, f"{e}\n")
+            raise RefusedError(400, str(e)) from e
         except RetryLaterError as e:
-            return HttpResponse(503, f"{e}\n", headers=_AGAIN)
+            return Answer(503, f"{e}\n".encode(), headers=_AGAIN)
 
     return (
-        HttpRoute("GET", "/healthz", Right.NONE, live),
-        HttpRoute("GET", "/livez", Right.NONE, live),
-        HttpRoute("GET", "/readyz", Right.NONE, ready),
-        HttpRoute("GET", "/metrics", Right.OWNER, metrics),
-        HttpRoute("GET", "/seen", Right.OWNER, _answering(handlers.seen)),
-        HttpRoute("GET", "/kubelet", Right.OWNER, _answering(lambda: handlers.kubelet)),
-        HttpRoute("GET", "/stages", Right.OWNER, _answering(_stages(handlers))),
-        HttpRoute("GET", "/stages/generation", Right.OWNER, _answering(_generation(handlers))),
-        HttpRoute("POST", "/pod-addresses", Right.OWNER, reserve),
+        Route(path="/healthz", answer=live, is_open=True),
+        Route(path="/livez", answer=live, is_open=True),
+        Route(path="/readyz", answer=ready, is_open=True),
+        Route(path="/metrics", answer=metrics),
+        Route(path="/seen", answer=_answering(handlers.seen)),
+        Route(path="/kubelet", answer=_answering(lambda: handlers.kubelet)),
+        Route(path="/stages", answer=_answering(_stages(handlers))),
+        Route(path="/stages/generation", answer=_answering(_generation(handlers))),
+        Route(path="/pod-addresses", answer=reserve, methods=frozenset({"POST"})),
     )
 
 
-def _answering(found: Callable[[], bytes | None]) -> Callable[[bytes], Awaitable[HttpResponse]]:
+def _answering(found: Callable[[], bytes | None]) -> Handler:
     """Return what answers with what is found, as JSON."""
 
-    async def answer(_: bytes) -> HttpResponse:
+    async def answer(_: Request) -> Answer:
         return _json(found())
 
     return answer
@@ -165,8 +120,9 @@ def _generation(handlers: Handlers) -> Callable[[], bytes | None]:
     return lambda: msgspec.json.encode(found.generation) if (found := handlers.stages()) else None
 
 
-_NOT_SYNCED = HttpResponse(503, "not synced")
+_LIVE = Answer(200, b"ok")
+_NOT_SYNCED = Answer(503, b"not synced")
 
 
-def _json(body: bytes | None) -> HttpResponse:
-    return _NOT_SYNCED if body is None else HttpResponse(200, body, JSON)
+def _json(body: bytes | None) -> Answer:
+    return _NOT_SYNCED if body is None else Answer(200, body, JSON)

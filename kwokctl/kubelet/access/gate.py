@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from kwokctl.embedded.http.messages import RefusedError, Request
+from kwokctl.embedded.http.server import Certificate
 from kwokctl.kubelet.access.client import ANONYMOUS, ClientIdentity, of_certificate
 from kwokctl.kubelet.access.reviews import NodeAccess
 from kwokctl.kubelet.access.rights import subresources, verb
-from kwokctl.kubelet.http.messages import RefusedError, Request
-from kwokctl.kubelet.http.server import Certificate
 
 _SCHEME = "bearer"
 

@@ -1,8 +1,8 @@
 """Which node a request is about."""
 
+from kwokctl.embedded.http.messages import Request
 from kwokctl.kubelet.access.gate import NodeOf
 from kwokctl.kubelet.fleet.views import FleetView
-from kwokctl.kubelet.http.messages import Request
 
 _OF_PODS = frozenset({"containerLogs", "exec", "attach", "portForward", "run"})
 

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
+from kwokctl.embedded.http.listening import serve_each, unix_socket
+from kwokctl.embedded.http.messages import RefusedError
 from kwokctl.kubelet.egress.relay import relay
 from kwokctl.kubelet.egress.target import ConnectTarget, target_of
-from kwokctl.kubelet.http.listening import serve_each, unix_socket
-from kwokctl.kubelet.http.messages import RefusedError
 
 log = logging.getLogger(__name__)
 

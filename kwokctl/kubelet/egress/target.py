@@ -8,7 +8,7 @@ import re
 import socket
 from typing import NamedTuple
 
-from kwokctl.kubelet.http.messages import RefusedError
+from kwokctl.embedded.http.messages import RefusedError
 
 _LONGEST = 4096
 _END = b"\r\n\r\n"

@@ -4,10 +4,10 @@ import math
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 
+from kwokctl.embedded.http.messages import TEXT, Answer, RefusedError, Request
+from kwokctl.embedded.http.routes import Route
 from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.fleet.views import ContainerView, FleetView, PodView
-from kwokctl.kubelet.http.messages import TEXT, Answer, RefusedError, Request
-from kwokctl.kubelet.http.routes import Route
 from kwokctl.kubelet.logs.entries import GeneratedLines, LogsEntry
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.file_source import file_source

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
-from kwokctl.kubelet.http.messages import RefusedError
+from kwokctl.embedded.http.messages import RefusedError
 from kwokctl.kubelet.logs.file_changes import FileChanges, FileState
 from kwokctl.kubelet.logs.lines import LogLine, parse_line
 from kwokctl.kubelet.logs.log_file import LogFile

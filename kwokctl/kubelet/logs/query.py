@@ -5,9 +5,9 @@ https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#g
 
 import msgspec
 
+from kwokctl.embedded.http.messages import RefusedError, Request
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
-from kwokctl.kubelet.http.messages import RefusedError, Request
 
 _STREAMS = {"": "", "All": "", "Stdout": "stdout", "Stderr": "stderr"}
 _YES, _NO = frozenset({"1", "t", "T", "true", "TRUE", "True"}), frozenset({"", "0", "f", "F", "false", "FALSE", "False"})  # fmt: skip

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
-from kwokctl.kubelet.http.routes import Route
+from kwokctl.embedded.http.messages import Answer, RefusedError, Request
+from kwokctl.embedded.http.routes import Route
 from kwokctl.kubelet.profiling.pprof import profile
 from kwokctl.kubelet.profiling.sampler import PERIOD, StackSampler
 

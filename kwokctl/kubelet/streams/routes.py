@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from kwokctl.config.documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.embedded.http.messages import UpgradeHandler
+from kwokctl.embedded.http.routes import Route
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.documents.reader import read_lookup
-from kwokctl.kubelet.http.messages import UpgradeHandler
-from kwokctl.kubelet.http.routes import Route
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.streams.attach.documents import ATTACHES
 from kwokctl.kubelet.streams.attach.handler import AttachHandler

@@ -5,8 +5,8 @@ from typing import Protocol
 
 import msgspec
 
+from kwokctl.embedded.http.messages import RefusedError, Request
 from kwokctl.kubelet.fleet.views import PodView
-from kwokctl.kubelet.http.messages import RefusedError, Request
 
 
 class PodFinder(Protocol):

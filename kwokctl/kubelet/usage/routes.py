@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kwokctl.config.documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.embedded.http.messages import Answer, RefusedError, Request
+from kwokctl.embedded.http.routes import Route
 from kwokctl.embedded.resource_metrics import ANNOTATION, path_of
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.fleet.own_addresses import behind_loopback
 from kwokctl.kubelet.fleet.views import FleetView
-from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
-from kwokctl.kubelet.http.routes import Route
 from kwokctl.kubelet.usage.discovery import discovery
 from kwokctl.kubelet.usage.meters.fleet import FleetMeters
 from kwokctl.kubelet.usage.metrics.reader import METRIC, read_metrics

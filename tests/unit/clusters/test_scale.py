@@ -14,8 +14,6 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.config.documents import Document
-from kwokctl.controller.serving.routes import Authorizer, routes
-from kwokctl.controller.serving.server import Server
 from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
 from kwokctl.host.files import locked, turn
 from kwokctl.host.paths import WorkDir
@@ -27,7 +25,7 @@ from kwokctl.replacing import replace
 from kwokctl.runtime import Site
 from tests.support import fake_etcd
 from tests.support.cluster_server import ClusterServer
-from tests.support.controller_answers import answers
+from tests.support.controller_answers import answers, serving_controller
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import serving
 from tests.support.fake_cluster import FakeCluster
@@ -192,13 +190,9 @@ async def test_new_nodes_have_the_kubelets_address_that_only_the_controller_know
     home: Home, cluster: FakeCluster
 ) -> None:
     messages = answers(kubelet=b'{"address":"172.18.0.1","port":1234}')
-    server = Server(routes(messages), Authorizer("secret"))
-    await server.start("127.0.0.1", 0)
-    try:
-        options = changed(SAVED.options, controller_port=server.port)
+    async with serving_controller(messages) as port:
+        options = changed(SAVED.options, controller_port=port)
         addresses = await _addresses_of_a_new_node(home, cluster, replace(SAVED, options=options))
-    finally:
-        server.close()
 
     assert {"type": "kwokctl.dev/Kubelet", "address": "172.18.0.1"} in addresses
 

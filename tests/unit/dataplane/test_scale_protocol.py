@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.controller.serving.routes import Authorizer, routes
-from kwokctl.controller.serving.server import Server
 from kwokctl.dataplane.scale_protocol import (
     ControllerClient,
     KubeletEndpoint,
@@ -17,7 +15,7 @@ from kwokctl.dataplane.scale_protocol import (
 from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
-from tests.support.controller_answers import answers
+from tests.support.controller_answers import answers, serving_controller
 
 IN_FORCE = PlayedStages(
     generation="g",
@@ -41,13 +39,11 @@ async def client(file: Path, token: str) -> AsyncIterator[ControllerClient]:
         reserve=answer,
         stages=IN_FORCE,
     )
-    server = Server(routes(answering), Authorizer(token))
-    await server.start("127.0.0.1", 0)
-    try:
-        async with Pool(Access(server=f"http://127.0.0.1:{server.port}")) as pool:
-            yield ControllerClient(pool, file)
-    finally:
-        server.close()
+    async with (
+        serving_controller(answering, token) as port,
+        Pool(Access(server=f"http://127.0.0.1:{port}")) as pool,
+    ):
+        yield ControllerClient(pool, file)
 
 
 async def test_the_token_is_shown_as_the_file_has_it_now(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from kwokctl.embedded.http.listening import listening_sockets
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kubelet.http.listening import listening_sockets
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.kubelet.wiring import KubeletProcess
 from kwokctl.progress import Silent

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.embedded.http.messages import Answer, Request
+from kwokctl.embedded.http.routes import Route
 from kwokctl.kubelet.companion import Companion
 from kwokctl.kubelet.general_routes import general_routes, without_debugging
-from kwokctl.kubelet.http.messages import Answer, Request
-from kwokctl.kubelet.http.routes import Route
 from tests.support.kubelet_rig import serving_kubelet
 
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.kubelet.http.messages import Answer, RefusedError
-from kwokctl.kubelet.http.messages import Request as Asked
+from kwokctl.embedded.http.messages import Answer, RefusedError
+from kwokctl.embedded.http.messages import Request as Asked
 from kwokctl.kubelet.relays import RelayedMetrics, relay_routes
 from kwokctl.kubelet.settings import read_kubelet_settings
 from kwokctl.model import HttpProbe

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from kwokctl.kubelet.http.listening import server_tls
+from kwokctl.embedded.http.listening import server_tls
 from kwokctl.kwok.credentials import own_certificate
 
 

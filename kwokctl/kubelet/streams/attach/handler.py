@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from itertools import groupby
 
+from kwokctl.embedded.http.messages import RawStream, RefusedError, Request
 from kwokctl.kubelet.documents.lookup import Lookup
-from kwokctl.kubelet.http.messages import RawStream, RefusedError, Request
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.file_source import file_source
 from kwokctl.kubelet.logs.lines import LogLine

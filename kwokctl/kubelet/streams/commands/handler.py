@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from kwokctl.embedded.http.messages import RawStream, RefusedError, Request
 from kwokctl.kubelet.documents.lookup import Lookup
-from kwokctl.kubelet.http.messages import RawStream, RefusedError, Request
 from kwokctl.kubelet.streams.commands.documents import ExecEntry
 from kwokctl.kubelet.streams.commands.environment import child_options
 from kwokctl.kubelet.streams.commands.running import run_command

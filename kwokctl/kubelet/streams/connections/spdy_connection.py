@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
-from kwokctl.kubelet.http.messages import RawStream
+from kwokctl.embedded.http.messages import RawStream
 from kwokctl.kubelet.streams.connections.inbox import Inbox
 from kwokctl.kubelet.streams.spdy.errors import SpdyError
 from kwokctl.kubelet.streams.spdy.events import SpdyEvent, StreamData, StreamOpened

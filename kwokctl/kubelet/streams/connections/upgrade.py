@@ -7,7 +7,7 @@ from websockets.http11 import Request as Opening
 from websockets.http11 import Response
 from websockets.server import ServerProtocol
 
-from kwokctl.kubelet.http.messages import RawStream, RefusedError, Request
+from kwokctl.embedded.http.messages import RawStream, RefusedError, Request
 from kwokctl.kubelet.streams.connections.spdy_connection import SpdyConnection
 from kwokctl.kubelet.streams.connections.websocket_connection import WebSocketConnection
 

@@ -8,7 +8,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from kwokctl.kubelet.http.messages import RawStream
+from kwokctl.embedded.http.messages import RawStream
 
 _DATA = frozenset({Opcode.TEXT, Opcode.BINARY, Opcode.CONT})
 

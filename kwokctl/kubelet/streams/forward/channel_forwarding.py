@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kwokctl.kubelet.http.messages import RefusedError, Request
+from kwokctl.embedded.http.messages import RefusedError, Request
 from kwokctl.kubelet.streams.connections.channels import FORMATS, Channels
 from kwokctl.kubelet.streams.connections.websocket_connection import WebSocketConnection
 from kwokctl.kubelet.streams.forward.forwarder import PodForwarder

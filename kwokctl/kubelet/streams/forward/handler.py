@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from kwokctl.embedded.http.messages import RawStream, Request
 from kwokctl.kubelet.documents.lookup import Lookup
-from kwokctl.kubelet.http.messages import RawStream, Request
 from kwokctl.kubelet.streams.connections.lifetime import while_connected
 from kwokctl.kubelet.streams.connections.spdy_connection import SpdyConnection
 from kwokctl.kubelet.streams.connections.tunnel import WebSocketTunnel

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kwokctl.kubelet.http.messages import RefusedError, Request
+from kwokctl.embedded.http.messages import RefusedError, Request
 
 
 class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import orjson
 
-from kwokctl.kubelet.http.messages import RawStream, Request
+from kwokctl.embedded.http.messages import RawStream, Request
 from kwokctl.kubelet.streams.connections.lifetime import while_connected
 from kwokctl.kubelet.streams.connections.upgrade import (
     is_websocket,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.embedded.http.messages import Answer, Request
+from kwokctl.embedded.http.routes import Route, RouteTable
+from kwokctl.embedded.http.server import HttpServer
 from kwokctl.errors import UnavailableError
 from kwokctl.kubelet.egress.server import EgressServer, egress_socket
-from kwokctl.kubelet.http.messages import Answer, Request
-from kwokctl.kubelet.http.routes import Route, RouteTable
-from kwokctl.kubelet.http.server import KubeletServer
 from tests.support.kubelet_rig import client_tls, everybody, kubelet_tls
 from tests.support.ports import free_port
 
@@ -27,7 +27,7 @@ async def tell(request: Request) -> Answer:
 async def serving(folder: Path) -> AsyncIterator[Path]:
     """Answer with the address that was requested."""
     tls = await asyncio.to_thread(kubelet_tls, folder)
-    kubelet = KubeletServer(RouteTable([Route(path="/at", answer=tell)]), everybody)
+    kubelet = HttpServer(RouteTable([Route(path="/at", answer=tell)]), everybody)
     egress = EgressServer(lambda found, at: kubelet.serve(found, tls, at), KUBELET)
     path = folder / "e.sock"
     listening = await asyncio.to_thread(egress_socket, path)

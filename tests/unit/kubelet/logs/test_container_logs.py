@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from kwokctl.config.documents import Document
+from kwokctl.embedded.http.messages import Answer, RefusedError, Request
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import ContainerView
-from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
 from kwokctl.kubelet.logs.container_logs import ContainerLogs
 from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges

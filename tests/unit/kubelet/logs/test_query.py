@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.kubelet.http.messages import RefusedError, Request
+from kwokctl.embedded.http.messages import RefusedError, Request
 from kwokctl.kubelet.logs.query import LogQuery, log_query
 
 NOW = 1_800_000_000.0

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kwokctl.kubelet.http.messages import RefusedError
+from kwokctl.embedded.http.messages import RefusedError
 from tests.support.usage_fleet import START, HandFleet, node, pod, running
 
 CPU = {"kwok.x-k8s.io/usage-cpu": "500m", "kwok.x-k8s.io/usage-memory": "8Mi"}

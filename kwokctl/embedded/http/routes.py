@@ -1,10 +1,10 @@
-"""The paths that the kubelet server answers, and by what."""
+"""The paths that a server answers, and by what."""
 
 from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from kwokctl.kubelet.http.messages import Handler, UpgradeHandler
+from kwokctl.embedded.http.messages import Handler, UpgradeHandler
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,27 +8,32 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
+from kwokctl.embedded.http.connection import ServedConnection
+from kwokctl.embedded.http.limits import STRANGER
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
 from kwokctl.host.ports import ANY, LOOPBACK, is_taken
-from kwokctl.kubelet.http.connection import ServedConnection
 
 log = logging.getLogger(__name__)
 
 _CLIENT_HELLO = b"\x16"
 """The first byte of a TLS connection."""
-_PATIENCE = 10.0
-"""Seconds for the first byte, and to shake hands."""
 _BACKLOG = 1024
 _LOOPBACK_DEVICE = b"lo"
 
 
-def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
-    """Listen at a port of several addresses; UnavailableError if one is taken or does not exist."""
+def listening_sockets(
+    hosts: Sequence[str], port: int, *, whole_loopback: bool = False
+) -> list[socket.socket]:
+    """Listen at a port of several addresses; UnavailableError if one is taken or does not exist.
+
+    With `whole_loopback` 127.0.0.1 alone stands for all of 127.0.0.0/8.
+    """
     found: list[socket.socket] = []
+    is_whole = whole_loopback and tuple(hosts) == (LOOPBACK,)
     for host in hosts:
         try:
-            whole = _on_whole_loopback(port) if tuple(hosts) == (LOOPBACK,) else None
-            found.append(whole or _listening(host, port))
+            whole = _on_whole_loopback(port) if is_whole else None
+            found.append(whole or _listening(host, port, only_6=ANY in hosts))
         except OSError as e:
             for each in found:
                 each.close()
@@ -40,16 +45,21 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
     return found
 
 
-def listening_sockets_nearby(hosts: Sequence[str], port: int) -> list[socket.socket]:
-    """Listen as `listening_sockets` does, but at a free port if that one is taken, with a warning."""
+def listening_sockets_nearby(
+    hosts: Sequence[str], port: int, *, serving: str, whole_loopback: bool = False
+) -> list[socket.socket]:
+    """Listen as `listening_sockets` does, but at a free port if that one is taken.
+
+    Then a warning says where it is `serving`.
+    """
     try:
-        return listening_sockets(hosts, port)
+        return listening_sockets(hosts, port, whole_loopback=whole_loopback)
     except UnavailableError as e:
         if not is_taken(e):
             raise
-    found = listening_sockets(hosts, 0)
+    found = listening_sockets(hosts, 0, whole_loopback=whole_loopback)
     own = found[0].getsockname()[1]
-    log.warning("port %d is taken: health, metrics and kubelets are at port %d, too", port, own)
+    log.warning("port %d is taken: %s are at port %d", port, serving, own)
     return found
 
 
@@ -66,12 +76,14 @@ def _on_whole_loopback(port: int) -> socket.socket | None:
         return None
 
 
-def _listening(host: str, port: int, *, device: bytes = b"") -> socket.socket:
+def _listening(host: str, port: int, *, device: bytes = b"", only_6: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
         if device:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device)
+        if family == socket.AF_INET6 and only_6:  # another one has the port for the others
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
         made.listen(_BACKLOG)
@@ -167,7 +179,7 @@ async def connected(
         found.setblocking(False)
         if found.family != socket.AF_UNIX:
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(STRANGER.patience):
             first = await _peeked(found)
             if not first or (first == _CLIENT_HELLO and tls is None):
                 found.close()

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from kwokctl import __version__
-from kwokctl.kubelet.http.messages import Answer, RefusedError
+from kwokctl.embedded.http.messages import Answer, RefusedError
 
 _SERVER = f"kwokctl/{__version__}"
 LAST_CHUNK = b"0\r\n\r\n"

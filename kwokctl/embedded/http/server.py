@@ -1,7 +1,7 @@
 """Serves connections: each request is admitted, and answered by the route of its path.
 
-Every local user can dial the port: sizes and times are bounded, and so are the connections of
-clients that have not shown a credential.
+Every local user can dial a port: what one who has not shown a credential may ask is bounded (`limits`), and
+nobody keeps others waiting longer than one request takes.
 """
 
 import asyncio
@@ -12,34 +12,29 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import aclosing
 from typing import Any
 
+from kwokctl.embedded.http import encoding
+from kwokctl.embedded.http.bodies import ClientGoneError
+from kwokctl.embedded.http.connection import AT_ONCE, ServedConnection
+from kwokctl.embedded.http.limits import PAUSE
+from kwokctl.embedded.http.listening import accepted, connected
+from kwokctl.embedded.http.messages import Answer, RefusedError, Request
+from kwokctl.embedded.http.parsing import RequestHead
+from kwokctl.embedded.http.routes import Route, RouteTable
+from kwokctl.embedded.http.strangers import Strangers
 from kwokctl.errors import ApiError
-from kwokctl.kubelet.http import encoding
-from kwokctl.kubelet.http.connection import ServedConnection
-from kwokctl.kubelet.http.listening import accepted, connected
-from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
-from kwokctl.kubelet.http.parsing import ParsedRequest
-from kwokctl.kubelet.http.routes import Route, RouteTable
 
 log = logging.getLogger(__name__)
 
-_PATIENCE = 10.0
-"""Seconds that a client without a credential has for its next request."""
-_IDLE_AT_MOST = 300.0
-_MOST_STRANGERS = 500
-"""Connections of clients that have not shown a credential; well below what a process may have open."""
-_MANY_STRANGERS, _PAUSE = 100, 0.005
-"""From so many on they come so many seconds apart: a client of thousands of nodes opens a connection
-wherever none is free, and those that it has already get on better than new ones."""
-
 Certificate = Mapping[str, Any] | None
 Admit = Callable[[Request, Certificate], Awaitable[None]]
-"""Raises RefusedError for a client that has not the right to what it asks for."""
+"""Raises RefusedError for a client that has not the right to what it asks for; gets requests without query and
+body."""
 Count = Callable[[str, int], None]
 """Is called with the path of a route, empty if there is none, and the status of the answer; 101 for a
 connection that was taken over."""
 
 
-class KubeletServer:
+class HttpServer:
     """Listens until cancelled."""
 
     def __init__(self, routes: RouteTable, admit: Admit, count: Count = lambda *_: None) -> None:
@@ -47,8 +42,8 @@ class KubeletServer:
         self._routes = routes
         self._admit = admit
         self._count = count
-        self._strangers: dict[ServedConnection, asyncio.Task[object] | None] = {}
-        """With the tasks that serve them, oldest first."""
+        self._strangers = Strangers()
+        self._buffer = bytearray(AT_ONCE)
         self.connections = 0
         """How many there are now."""
 
@@ -68,71 +63,80 @@ class KubeletServer:
         async with aclosing(accepted(listening)) as connections:
             async for found in connections:
                 tasks.create_task(self.serve(found, tls))
-                if len(self._strangers) > _MANY_STRANGERS:
-                    await asyncio.sleep(_PAUSE)
+                if self._strangers.are_many:
+                    await asyncio.sleep(PAUSE)
 
     async def serve(
         self, found: socket.socket, tls: ssl.SSLContext | None, local_host: str = ""
     ) -> None:
         """Serve a connection until it ends; `local_host` is what was dialled, if that is known."""
-        connection = ServedConnection(local_host)
+        connection = ServedConnection(self._buffer, local_host)
         self.connections += 1
-        self._admit_stranger(connection)
+        self._strangers.add(connection)
         try:
             if await connected(found, connection, tls):
-                while await self._serve_one(connection):
-                    pass
-        except (ConnectionError, TimeoutError):
+                await self._serve(connection)
+        except OSError:  # the client is gone, or too slow
             pass
-        except Exception:  # as above
+        except Exception:  # one connection must not end the others
             log.exception("a connection has failed")
         finally:
             self.connections -= 1
-            self._strangers.pop(connection, None)
-            await connection.close()
+            self._strangers.remove(connection)
+            connection.abort()
 
-    def _admit_stranger(self, connection: ServedConnection) -> None:
-        """Count a connection; if there are too many, the oldest one is closed."""
-        if len(self._strangers) >= _MOST_STRANGERS:
-            oldest = next(iter(self._strangers))
-            task = self._strangers.pop(oldest)
-            oldest.abort()
-            if task is not None:  # it may not even be connected yet
-                task.cancel()
-        self._strangers[connection] = asyncio.current_task()
+    async def _serve(self, connection: ServedConnection) -> None:
+        if connection.certificate is not None:
+            self._know(connection)
+        while await self._serve_one(connection):
+            pass
+        async with asyncio.timeout(connection.limits.patience):
+            await connection.end()
+
+    def _know(self, connection: ServedConnection) -> None:
+        """Note that a client has shown a credential."""
+        self._strangers.remove(connection)
+        connection.trust()
 
     async def _serve_one(self, connection: ServedConnection) -> bool:
         """Answer a request; False if it is the connection's last."""
-        patience = _PATIENCE if connection in self._strangers else _IDLE_AT_MOST
-        try:
-            async with asyncio.timeout(patience):
-                parsed = await connection.next()
-        except RefusedError as e:
-            answer = encoding.refusal(e)
-            await connection.send(_whole(answer, with_body=True, is_kept=False))
-            return False
-        return parsed is not None and await self._respond(connection, parsed)
+        async with asyncio.timeout(connection.limits.patience) as deadline:
+            try:
+                head = await connection.next()
+                if connection in self._strangers:
+                    await self._strangers.turn()
+                return head is not None and await self._respond(connection, head, deadline)
+            except RefusedError as e:
+                answer = encoding.refusal(e)
+                await connection.send(_whole(answer, with_body=True, is_kept=False))
+                return False
 
-    async def _respond(self, connection: ServedConnection, parsed: ParsedRequest) -> bool:
-        request = parsed.request
+    async def _respond(
+        self, connection: ServedConnection, head: RequestHead, deadline: asyncio.Timeout
+    ) -> bool:
+        """Answer a request; False if it is the connection's last."""
+        request = head.request
         found = self._routes.find(request.path)
         try:
             route = await self._admitted(connection, request, found)
+            body = b""
+            if connection not in self._strangers:
+                body = await _body(connection, head, deadline)
             if route.take_over is not None:
-                await self._hand_over(connection, request, route)
+                await self._hand_over(connection, head.whole(body), route)
                 return False
-            answer = await _answer(route, request)
+            answer = await _answer(route, head.whole(body))
         except RefusedError as e:
             answer = encoding.refusal(e)
         except ApiError as e:
             answer = encoding.refusal(RefusedError(503, str(e)))
+        except ClientGoneError:
+            return False
         except Exception:  # one request must not end the others
             log.exception("'%s %s' has failed", request.method, request.path)
-            answer = encoding.refusal(
-                RefusedError(500, "the kubelet server has failed: see its log")
-            )
+            answer = encoding.refusal(RefusedError(500, "the server has failed: see its log"))
         self._count("" if found is None else found.path, answer.status)
-        return await _write(connection, parsed, answer)
+        return await _write(connection, head, answer)
 
     async def _admitted(
         self, connection: ServedConnection, request: Request, route: Route | None
@@ -141,7 +145,7 @@ class KubeletServer:
         if route is None or not route.is_open:
             # Before anything is said of a path, also that there is none.
             await self._admit(request, connection.certificate)
-            self._strangers.pop(connection, None)
+            self._know(connection)
         if route is None:
             raise RefusedError(404, "not found")
         if _method(request) not in route.methods:
@@ -152,7 +156,6 @@ class KubeletServer:
         self, connection: ServedConnection, request: Request, route: Route
     ) -> None:
         assert route.take_over is not None
-        connection.take_over()
         try:
             await route.take_over(request, connection)
         except (RefusedError, ApiError) as e:
@@ -164,6 +167,18 @@ class KubeletServer:
             self._count(route.path, 101)
 
 
+async def _body(
+    connection: ServedConnection, head: RequestHead, deadline: asyncio.Timeout
+) -> bytes:
+    """Return the body that a known client sends; its request may take any time from then on."""
+    body = b""
+    if head.has_body:
+        deadline.reschedule(asyncio.get_running_loop().time() + connection.limits.patience)
+        body = await connection.body(head)
+    deadline.reschedule(None)
+    return body
+
+
 async def _answer(route: Route, request: Request) -> Answer:
     assert route.answer is not None
     return await route.answer(request)
@@ -173,16 +188,16 @@ def _method(request: Request) -> str:
     return "GET" if request.method == "HEAD" else request.method
 
 
-async def _write(connection: ServedConnection, parsed: ParsedRequest, answer: Answer) -> bool:
+async def _write(connection: ServedConnection, head: RequestHead, answer: Answer) -> bool:
     """Write an answer; False if the connection ends with it."""
-    with_body = parsed.request.method != "HEAD"
-    is_kept = parsed.is_kept and not parsed.wants_upgrade
+    with_body = head.request.method != "HEAD"
+    is_kept = head.is_kept and connection.is_in_step
     if isinstance(answer.body, bytes):
         await connection.send(_whole(answer, with_body=with_body, is_kept=is_kept))
         return is_kept
     # A request that may be followed is one of HTTP/1.1.
-    head = encoding.stream_head(answer, in_chunks=is_kept, is_kept=is_kept)
-    await _write_pieces(connection, head, answer.body if with_body else None, in_chunks=is_kept)
+    first = encoding.stream_head(answer, in_chunks=is_kept, is_kept=is_kept)
+    await _write_pieces(connection, first, answer.body if with_body else None, in_chunks=is_kept)
     return is_kept
 
 

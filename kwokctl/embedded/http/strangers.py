@@ -1,0 +1,63 @@
+"""The connections of clients that have not shown a credential: so many, and so many requests at a time."""
+
+import asyncio
+from collections import deque
+
+from kwokctl.embedded.http.connection import ServedConnection
+from kwokctl.embedded.http.limits import AT_A_TURN, MANY_STRANGERS, MOST_STRANGERS
+
+
+class Strangers:
+    """Where there are too many, the oldest makes room: it has had the longest time to show one."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._tasks: dict[ServedConnection, asyncio.Task[object] | None] = {}
+        """With the tasks that serve them, oldest first."""
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def are_many(self) -> bool:
+        """Whether those that come now had better wait."""
+        return len(self._tasks) > MANY_STRANGERS
+
+    def __contains__(self, connection: ServedConnection) -> bool:
+        """Tell whether its client is one."""
+        return connection in self._tasks
+
+    def add(self, connection: ServedConnection) -> None:
+        """Count a connection that the current task serves."""
+        if len(self._tasks) >= MOST_STRANGERS:
+            oldest = next(iter(self._tasks))
+            task = self._tasks.pop(oldest)
+            oldest.abort()
+            if task is not None:  # it may not even be connected yet
+                task.cancel()
+        self._tasks[connection] = asyncio.current_task()
+
+    def remove(self, connection: ServedConnection) -> None:
+        """Forget a connection: it has ended, or its client is known."""
+        self._tasks.pop(connection, None)
+
+    async def turn(self) -> None:
+        """Wait until it is the turn of another request.
+
+        A few of them begin in a turn of the loop, however many strangers send: a connection of the
+        administrator is accepted, shakes hands and is answered within some turns.
+        """
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._begin_turn)
+        mine = loop.create_future()
+        self._waiting.append(mine)
+        await mine
+
+    def _begin_turn(self) -> None:
+        begun = 0
+        while self._waiting and begun < AT_A_TURN:
+            one = self._waiting.popleft()
+            if not one.done():  # it may have been cancelled
+                one.set_result(None)
+                begun += 1
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._begin_turn)

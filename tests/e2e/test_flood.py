@@ -1,0 +1,84 @@
+"""What a stranger's flood does to the ports of kwokctl: their memory, and what their owner gets meanwhile."""
+
+import http.client
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.flood import FLOODS, flooded, resident
+from tests.support.installed import Installed, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(900, func_only=True),
+]
+
+KUBELET, CONTROLLER = "kwok-kubelet", "kwok-controller"
+_MANY = 100
+"""Connections from which on it is a flood."""
+_MOST = 500
+"""Megabytes that it may take: half a megabyte for each connection, which TLS has for itself."""
+_PATIENCE = 200.0
+"""Seconds: on a busy machine the flood has most of the processor."""
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    words = ("--etcd-fsync", "off", "--wait", "180s", "--disable", "kube-scheduler")
+    installed.ok("create", "cluster", *words)
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def port(cluster: Installed, component: str) -> int:
+    found: int = cluster.components()[component]["ports"][0]["hostPort"]
+    return found
+
+
+def folder(cluster: Installed) -> Path:
+    return next(cluster.folder.rglob("pki/ca.crt")).parent.parent
+
+
+def asked_as_owner(cluster: Installed, component: str) -> int:
+    """Return the status of an answer that only the owner of the cluster gets."""
+    at = ("127.0.0.1", port(cluster, component))
+    if component == CONTROLLER:
+        token = (folder(cluster) / "kwok-controller.token").read_text().strip()
+        connection = http.client.HTTPConnection(*at, timeout=_PATIENCE)
+        connection.request("GET", "/seen", headers={"Authorization": f"Bearer {token}"})
+    else:
+        pki = folder(cluster) / "pki"
+        context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
+        context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
+        connection = http.client.HTTPSConnection(*at, timeout=_PATIENCE, context=context)
+        connection.request("GET", "/metrics")
+    try:
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def connections(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+@pytest.mark.parametrize(
+    ("component", "is_secret"), [(KUBELET, True), (KUBELET, False), (CONTROLLER, False)]
+)
+def test_a_flood_takes_little_memory_and_the_owner_is_still_answered(
+    cluster: Installed, component: str, is_secret: bool, kind: str
+) -> None:
+    pid = cluster.pids()[component]
+    before = resident(pid)
+    with flooded(port(cluster, component), kind, is_secret=is_secret):
+        until("the flood is there", lambda: connections(pid) > _MANY)
+        for _ in range(2):
+            assert asked_as_owner(cluster, component) == 200
+            assert resident(pid) - before < _MOST
+    until("its connections are closed", lambda: connections(pid) < _MANY)
+    assert asked_as_owner(cluster, component) == 200
+    assert "Traceback" not in cluster.ok("logs", component)

@@ -11,7 +11,7 @@ _NO_WAY = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EACCES, 
 
 _PROXY_AUTHENTICATION = 407
 _LOGIN = "it asks for a user and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT"
-_UNTRUSTED = "its certificate is not trusted; REQUESTS_CA_BUNDLE names a file of authorities"
+_UNTRUSTED = "its certificate is not trusted; SSL_CERT_FILE names a file of authorities"
 _LATER = {408, 425, 429}
 """Too slow, too early, too many requests (https://www.iana.org/assignments/http-status-codes)."""
 

@@ -13,11 +13,17 @@ def trouble_with(url: str) -> str:
 
     It blocks. Proxies and certificate bundles are those of the environment, as for downloads.
     """
-    import requests  # slow to import, and needed only on request
+    # Slow to import, and needed only on request.
+    import requests
+
+    from kwokctl.artifacts.downloads.sessions import open_session
 
     host = urlsplit(url).hostname or url
     try:
-        with requests.head(url, timeout=_TIMEOUT, allow_redirects=False) as answer:
+        with (
+            open_session() as session,
+            session.head(url, timeout=_TIMEOUT, allow_redirects=False) as answer,
+        ):
             failed = answer.status_code >= _FAILED
             return f"{host} answers {answer.status_code}" if failed else ""
     except requests.RequestException as e:

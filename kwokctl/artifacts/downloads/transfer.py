@@ -100,10 +100,13 @@ class Transfer:
         attempt: "Callable[[requests.Session], _T | Trouble]",
         reached: Callable[[], int],
     ) -> _T | Trouble:
-        import requests  # slow to import, and needed only when something is missing
+        # Slow to import, and needed only when something is missing.
+        import requests
+
+        from kwokctl.artifacts.downloads.sessions import open_session
 
         tries, furthest = 0, reached()
-        with requests.Session() as session:
+        with open_session() as session:
             while True:
                 try:
                     answer = attempt(session)

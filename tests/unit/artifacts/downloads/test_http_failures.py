@@ -80,7 +80,7 @@ def test_a_site_that_is_not_trusted_is_no_reason_to_wait() -> None:
         trouble = _asked(f"https://127.0.0.1:{server.getsockname()[1]}")
 
     assert str(trouble) == (
-        "dl.k8s.io cannot be reached (its certificate is not trusted; REQUESTS_CA_BUNDLE names a "
+        "dl.k8s.io cannot be reached (its certificate is not trusted; SSL_CERT_FILE names a "
         "file of authorities)"
     )
     assert not trouble.passing

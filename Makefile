@@ -126,7 +126,7 @@ images: $(VENV)/made ## the image of kwok for both processors in dist/
 	$(BIN)/python image/make_image.py --arch amd64 --no-load
 	$(BIN)/python image/make_image.py --arch arm64 --no-load
 
-image-all: $(VENV)/made ## the image of a whole cluster in dist/; loaded if there is an engine
+image-all: $(VENV)/made ## the image of a whole cluster in dist/; an engine loads it
 	$(BIN)/python image/make_cluster_image.py
 
 # Without components the tests that need them are skipped, and say why. A program that a test would have to build

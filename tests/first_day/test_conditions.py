@@ -7,7 +7,8 @@ from itertools import chain
 import pytest
 
 from kwokctl.replacing import replace
-from tests.support.first_users import FirstUser, fill, give, others
+from tests.support import store
+from tests.support.first_users import FirstUser, give, others
 from tests.support.installed import Finished, processes_with
 from tests.support.screen import Screen
 
@@ -57,7 +58,7 @@ def condition(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def user(programs: None, condition: str) -> Iterator[FirstUser]:
     with others([HOME]) as (someone,):
-        fill(someone.home / ".cache")
+        store.fill(someone.home / ".cache" / "kwokctl")
         give(someone.home / ".cache", someone)
         yield someone
 

@@ -44,7 +44,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def user(package_index: None, clone: Path) -> Iterator[FirstUser]:
-    with first_user(clone / ".venv" / "bin", shares_caches=True) as user:
+    with first_user(clone / ".venv" / "bin") as user:
         yield user
 
 

@@ -45,7 +45,7 @@ def folder(
 
 @pytest.fixture(scope="module")
 def user(programs: None, folder: tuple[Path, Path]) -> Iterator[FirstUser]:
-    with first_user(folder[1], shares_caches=True) as user:
+    with first_user(folder[1]) as user:
         yield user
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.replacing import replace
-from tests.support.first_users import FirstUser, fill, give, others
+from tests.support import store
+from tests.support.first_users import FirstUser, give, others
 from tests.support.installed import Finished
 from tests.support.no_network import without_network
 
@@ -23,7 +24,7 @@ def users(programs: None) -> Iterator[tuple[FirstUser, ...]]:
     with others(["owner", "guest"]) as users:
         owner, _ = users
         shared = owner.home.parent / "shared"
-        fill(shared)
+        store.fill(shared / "kwokctl")
         give(shared, owner)
         alone = tuple(without_network())
         settings = {"XDG_CACHE_HOME": str(shared)}
@@ -103,13 +104,13 @@ def test_a_guest_removes_nothing(guest: FirstUser, shared: Path) -> None:
 def test_a_store_that_is_closed_to_a_guest_is_not_taken_for_an_empty_one(
     guest: FirstUser, shared: Path, source: str
 ) -> None:
-    store = shared / "kwokctl"
-    store.chmod(0o700)
+    place = shared / "kwokctl"
+    place.chmod(0o700)
     try:
         done = guest.run("kwokctl", "create", "cluster", "--artifact-source", source)
     finally:
-        store.chmod(0o755)
+        place.chmod(0o755)
 
     assert done.code == 1
-    assert f"the store in '{store}' is closed to this user" in done.err
-    assert f"chmod -R go+rX {store}" in done.err
+    assert f"the store in '{place}' is closed to this user" in done.err
+    assert f"chmod -R go+rX {place}" in done.err

@@ -71,28 +71,21 @@ class FirstUser:
 
 
 @contextmanager
-def first_user(
-    commands: Path, *, name: str = "home", shares_caches: bool = False
-) -> Iterator[FirstUser]:
-    """Give somebody a home folder that holds the store of programs, and nothing else.
+def first_user(commands: Path) -> Iterator[FirstUser]:
+    """Give somebody who has commands in a folder a home that holds nothing but the caches of this machine.
 
-    Who `shares_caches` has this user's instead, of Go and pip, too, as empty or full as they are: then the home is
-    as a new user's on this machine, and what is fetched or built is there for others.
+    Those of kwokctl, Go and pip are as empty or full as they are here: what is fetched or built is there for others.
     """
     with _folder() as folder:
-        home = folder / name
+        home = folder / "home"
         home.mkdir()
-        settings = {}
-        if shares_caches:
-            cache = cache_dir().parent
-            cache.mkdir(parents=True, exist_ok=True)
-            (home / ".cache").symlink_to(cache)
-            settings["GOMODCACHE"] = os.environ.get("GOMODCACHE") or str(Path.home() / "go/pkg/mod")
-        else:
-            fill(home / ".cache")
+        cache = cache_dir().parent
+        cache.mkdir(parents=True, exist_ok=True)
+        (home / ".cache").symlink_to(cache)
         for each in _SETTINGS:
             _link(Path.home() / each, home / each)
-        someone = FirstUser(home=home, commands=commands, settings=settings)
+        modules = os.environ.get("GOMODCACHE") or str(Path.home() / "go/pkg/mod")
+        someone = FirstUser(home=home, commands=commands, settings={"GOMODCACHE": modules})
         try:
             yield someone
         finally:
@@ -132,13 +125,6 @@ def others(names: Sequence[str]) -> Iterator[tuple[FirstUser, ...]]:
 _FIRST_ID = 61_200
 
 
-def fill(cache: Path) -> None:
-    """Make a cache folder that holds what the user's store does, as far as that can be shared without copying."""
-    shutil.copytree(
-        cache_dir() / "store", cache / "kwokctl" / "store", copy_function=_shared, symlinks=True
-    )
-
-
 def give(folder: Path, user: FirstUser) -> None:
     """Let a folder and what is in it belong to the user of a home; programs are those of several stores, and stay."""
     owner = user.home.stat()
@@ -149,17 +135,6 @@ def give(folder: Path, user: FirstUser) -> None:
 
 def _is_of_the_machine(variable: str) -> bool:
     return variable.startswith(_OF_THE_MACHINE) or variable.upper().endswith(_ALSO)
-
-
-def _shared(source: str, target: str) -> str:
-    """Link a program; a record is copied, for its time says when it was read last."""
-    try:
-        if source.endswith(".json"):
-            return shutil.copy2(source, target)
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
-    return target
 
 
 def _link(settings: Path, place: Path) -> None:

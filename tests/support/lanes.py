@@ -78,6 +78,7 @@ def _without(files: Iterable[str]) -> Sequence[str]:
 
 
 LANES: Mapping[str, Sequence[str]] = {
+    "first day": ("tests/first_day", *_without((_FROM_A_CLONE,))),
     "docker": (*_WITH_PROGRAMS, "--engine=docker"),
     "kind": (*_WITH_PROGRAMS, "--engine=kind", *_without(_ON_KIND)),
     "kind life": (*_ON_KIND, "--engine=kind"),
@@ -91,7 +92,6 @@ LANES: Mapping[str, Sequence[str]] = {
     "stories": (*_STORIES, "--engine=none"),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
     "lives": (*_APART, "--engine=none"),
-    "first day": ("tests/first_day", *_without((_FROM_A_CLONE,))),
     "python": ("tests/unit", "tests/cli", "tests/packaging"),
 }
 """What selects the tests of each lane; each test is in one of them, or in one of those that come first."""

@@ -1,6 +1,5 @@
 """A user on the first day: an empty home folder, and no variable but those of a login."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -8,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwokctl.host.paths import cache_dir
-from tests.support import terminal
+from tests.support import store, terminal
 from tests.support.installed import Finished, Installed, cleared, command, scripts
 
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -67,9 +65,7 @@ class Newcomer(Installed):
 
     def fill_store(self) -> None:
         """Have the programs in the store, as if an earlier command had got them there."""
-        for machine in cache_dir().glob("store/*"):
-            target = self.cache / "store" / machine.name
-            shutil.copytree(machine, target, copy_function=_linked)
+        store.fill(self.cache)
 
     def stored(self) -> Mapping[str, Path]:
         """Return what is in the store, by name; what is there twice fails."""
@@ -77,17 +73,6 @@ class Newcomer(Installed):
         names = [folder.parent.name for folder in found]
         assert len(names) == len(set(names)), names
         return {folder.parent.name: folder / folder.parent.name for folder in found}
-
-
-def _linked(source: str, target: str) -> None:
-    """Copy a record, for its time says when it was read last; a large program is linked where that is possible."""
-    if source.endswith(".json"):
-        shutil.copy2(source, target)
-        return
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
 
 
 @contextmanager

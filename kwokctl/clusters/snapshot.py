@@ -16,9 +16,10 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone, using
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stop import stop_all
+from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
-from kwokctl.errors import ComponentError, KwokctlError, UnavailableError
+from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.etcd.member import DATABASE, EtcdTarget
 from kwokctl.etcd.snapshots import snapshot
@@ -57,7 +58,7 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
         paths = home.paths(name)
         saved = load(paths, name)
         runtime = home.runtime(saved.options.runtime)
-        await demand_etcd(runtime, name)
+        await demand_running(home, runtime, name, ETCD)
         async with _etcd(etcd.target(saved.setting(runtime, paths))) as client:
             return await snapshot.save(client, path, force=force, progress=home.progress)
 
@@ -170,11 +171,3 @@ async def _etcd(target: EtcdTarget) -> AsyncIterator[EtcdClient]:
         yield client
     finally:
         await client.close()
-
-
-async def demand_etcd(runtime: Runtime, name: ClusterName) -> None:
-    """Raise ComponentError, with the remedy, unless etcd runs."""
-    if (await runtime.states(name)).get(ETCD) is not State.RUNNING:
-        raise ComponentError(
-            "etcd does not run", hint=f"start it with: kwokctl start cluster --name {name}"
-        )

@@ -1,14 +1,16 @@
-"""Reports which components do not run when a cluster does not answer."""
+"""Reports which components do not run, when a cluster does not answer or before it is asked."""
 
 import asyncio
+from collections.abc import Iterable
 
-from kwokctl.clusters.launching.readiness import disk_is_full
+from kwokctl.clusters.launching.readiness import disk_is_full, log_tail
 from kwokctl.clusters.state.home import Home
-from kwokctl.errors import EtcdGoneError, UnavailableError
+from kwokctl.errors import ComponentError, EtcdGoneError, UnavailableError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
-from kwokctl.model import ClusterName
+from kwokctl.model import ClusterName, ComponentName, State
 from kwokctl.progress import Progress
+from kwokctl.runtime import Runtime
 
 _ANSWERS_WITHIN = 5.0
 """Seconds in which an etcd answers that is neither down nor busy."""
@@ -31,10 +33,26 @@ async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
     if len(down) < len(found):
         verb = "does" if len(down) == 1 else "do"
         what = f"{' and '.join(down)} of the cluster '{name}' {verb} not run"
+    return UnavailableError(what, hint=_remedy(home, name, [each.message for each in stopped]))
+
+
+async def demand_running(
+    home: Home, runtime: Runtime, name: ClusterName, *components: ComponentName
+) -> None:
+    """Raise ComponentError, with the remedy, unless all these components of a cluster run."""
+    states = await runtime.states(name)
+    for component in components:
+        if states.get(component) is not State.RUNNING:
+            log = await log_tail(runtime, name, component)
+            raise ComponentError(f"{component} does not run", hint=_remedy(home, name, [log]))
+
+
+def _remedy(home: Home, name: ClusterName, logs: Iterable[str]) -> str:
+    """Say how a cluster runs again whose components have written this in the end."""
     again = f"start it with: kwokctl start cluster --name {name}"
-    if any(disk_is_full(component.message) for component in stopped):
-        again = f"the disk of '{home.paths(name).root}' is full: free space there, then {again}"
-    return UnavailableError(what, hint=again)
+    if any(disk_is_full(log) for log in logs):
+        return f"the disk of '{home.paths(name).root}' is full: free space there, then {again}"
+    return again
 
 
 async def watch_etcd(kv: Kv, progress: Progress) -> None:

@@ -10,9 +10,10 @@ import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
+from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.dataplane.objects.resources import DEFINITIONS, StoredResources, resources_with
-from kwokctl.errors import ComponentError, EtcdGoneError, NotFoundError, UsageError
+from kwokctl.errors import EtcdGoneError, NotFoundError, UsageError
 from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.etcd.kv.maintenance import status
 from kwokctl.json_value import Json
@@ -70,10 +71,8 @@ async def own_objects(
     paths = home.paths(name)
     saved = load(paths, name)
     runtime = home.runtime(saved.options.runtime)
+    await demand_running(home, runtime, name, ETCD)
     states = await runtime.states(name)
-    if states.get(ETCD) is not State.RUNNING:
-        hint = f"start it with: kwokctl start cluster --name {name}"
-        raise ComponentError(f"{ETCD} does not run", hint=hint)
     setting = saved.setting(runtime, paths)
     at = etcd.target(setting)
     async with AsyncExitStack() as opened:

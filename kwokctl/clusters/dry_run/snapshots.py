@@ -6,9 +6,10 @@ from kwokctl.clusters.dry_run.launching import in_cluster, stopping
 from kwokctl.clusters.dry_run.lifecycle import Steps, start_saved_steps
 from kwokctl.clusters.dry_run.outline import outline
 from kwokctl.clusters.dry_run.programs import foreseen_programs
-from kwokctl.clusters.snapshot import MARGIN, check_room, demand_etcd, last_revision_of
+from kwokctl.clusters.snapshot import MARGIN, check_room, last_revision_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.clusters.tools import etcdctl_environment
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.etcd.snapshots import snapshot
@@ -22,7 +23,7 @@ from kwokctl.script.steps import Assignment, Command, Comment, Folder, later
 async def save_steps(home: Home, name: ClusterName, path: Path, *, force: bool) -> Steps:
     """Return what `save_snapshot` would do; etcdctl writes the same file."""
     saved = load(home.paths(name), name)
-    await demand_etcd(home.runtime(saved.options.runtime), name)
+    await demand_running(home, home.runtime(saved.options.runtime), name, ETCD)
     snapshot.check_free(path, force=force)
     found = foreseen_programs(home, saved.options, ["etcdctl"])
     etcdctl = found.artifacts["etcdctl"].command[0]

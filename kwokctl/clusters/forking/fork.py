@@ -16,18 +16,18 @@ from kwokctl.clusters.forking.mend import Corrections, mend, registered, wait_se
 from kwokctl.clusters.forking.target import ForkPlace, at_its_place, check_place
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, without_ports
-from kwokctl.clusters.snapshot import demand_etcd
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.half_copies import begin_copy, complete_copy, demand_whole
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone, using
 from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.config.declaring import ports_of
 from kwokctl.config.options import ClusterOptions, with_values
 from kwokctl.errors import ConflictError
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import ClusterName, ComponentName
+from kwokctl.model import ETCD, ClusterName, ComponentName
 from kwokctl.progress import Silent
 from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
@@ -81,7 +81,7 @@ async def fork_cluster(home: Home, request: ForkRequest) -> tuple[Forked, ...]:
         saved = load(home.paths(request.source), request.source)
         runtime = home.runtime(saved.options.runtime)
         await check_place(home, saved, request.place, request.names[0])
-        await demand_etcd(runtime, request.source)
+        await demand_running(home, runtime, request.source, ETCD)
         needs = await needs_of_forks(runtime, saved, len(request.names))
         demand_memory(needs, home.progress, is_ignored=request.ignores_memory)
         here = await at_its_place(home, saved, request.place)

@@ -7,16 +7,16 @@ import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.clusters.time_travel.identity import cluster_uid
 from kwokctl.clusters.time_travel.marks import Marks
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.components.definitions import etcd, kube_apiserver
-from kwokctl.errors import ComponentError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, State
+from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName
 from kwokctl.runtime import Runtime
 
 
@@ -55,7 +55,7 @@ async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
     paths = home.paths(name)
     saved = load(paths, name)
     runtime = home.runtime(saved.options.runtime)
-    await _demand(runtime, name)
+    await demand_running(home, runtime, name, ETCD, KUBE_APISERVER)
     setting = saved.setting(runtime, paths)
     at = etcd.target(setting)
     async with (
@@ -73,13 +73,3 @@ async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
             uid=await cluster_uid(client, kv, prefix),
             marks=Marks(paths, name),
         )
-
-
-async def _demand(runtime: Runtime, name: ClusterName) -> None:
-    states = await runtime.states(name)
-    for component in (ETCD, KUBE_APISERVER):
-        if states.get(component) is not State.RUNNING:
-            raise ComponentError(
-                f"{component} does not run",
-                hint=f"start it with: kwokctl start cluster --name {name}",
-            )

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.stopped_components import outage, watch_etcd
+from kwokctl.clusters.stopped_components import demand_running, outage, watch_etcd
 from kwokctl.components.catalog import catalog, usual_options
-from kwokctl.errors import EtcdGoneError
+from kwokctl.errors import ComponentError, EtcdGoneError
 from kwokctl.etcd.grpc.channel import Channel
-from kwokctl.model import ETCD, ClusterName, State
+from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, State
 from tests.support import virtual_time
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.listener import Listener
@@ -77,8 +77,19 @@ async def test_the_remedy_for_a_component_that_a_full_disk_has_ended(
     home = home_with(tmp_path, name, usual_options(), FakeRuntime(found=found, log=log))
 
     down = await outage(home, name)
+    with pytest.raises(ComponentError, match="etcd does not run") as demanded:
+        await demand_running(home, home.runtime("fake"), name, KUBE_APISERVER, ETCD)
 
     assert down
     assert down.hint
     assert down.hint.startswith(begins)
     assert down.hint.endswith("start it with: kwokctl start cluster --name main")
+    assert demanded.value.hint == down.hint
+
+
+async def test_what_runs_may_be_used(tmp_path: Path) -> None:
+    name = ClusterName("main")
+    found = dict.fromkeys(catalog(), State.RUNNING)
+    home = home_with(tmp_path, name, usual_options(), FakeRuntime(found=found))
+
+    await demand_running(home, home.runtime("fake"), name, KUBE_APISERVER, ETCD)

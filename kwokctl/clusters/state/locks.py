@@ -37,7 +37,7 @@ def using(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
 @contextmanager
 def marking(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
     """Exclude the other commands that make or remove marks, while the cluster is used."""
-    with locked(workdir.marks_lock(name), what=f"the marks of '{name}'"):
+    with locked(workdir.marks_lock(name), what=f"the list of marks of '{name}'"):
         yield
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.state.locks import alone, starting, using
+from kwokctl.clusters.state.locks import alone, marking, starting, using
 from kwokctl.errors import BusyError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ClusterName
@@ -46,3 +46,9 @@ def test_a_cluster_that_is_being_changed_is_not_used_or_started(workdir: WorkDir
         for other in (using, starting):
             with REFUSED, other(workdir, NAME):
                 pass
+
+
+def test_marks_are_made_by_one_command_at_a_time(workdir: WorkDir) -> None:
+    refused = pytest.raises(BusyError, match="the list of marks of 'main' is in use by process")
+    with marking(workdir, NAME), refused, marking(workdir, NAME):
+        pass

@@ -92,9 +92,13 @@ def is_embedded(options: ClusterOptions, name: str) -> bool:
 
 
 def is_versioned(options: ClusterOptions, name: str) -> bool:
-    """Return whether a program's version is known: not if it is given in place of a part of kwokctl."""
-    definition = catalog().get(ComponentName(name))
-    return definition is None or not definition.embedded or is_embedded(options, name)
+    """Return whether a component's version is known: not if a program or an image was given for it.
+
+    Of a component that the user has described it is what the user has said.
+    """
+    if options.described(name):
+        return True
+    return not (given_program(options, name) or given_image(options, name))
 
 
 def wanted_program(options: ClusterOptions, name: str) -> WantedProgram:

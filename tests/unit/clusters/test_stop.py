@@ -8,7 +8,7 @@ from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.status import RunStatus, component_statuses
 from kwokctl.clusters.stop import stop_cluster
 from kwokctl.components.catalog import catalog
-from kwokctl.model import KWOK_CONTROLLER, State
+from kwokctl.model import ETCD, KUBE_SCHEDULER, KWOK_CONTROLLER, State
 from kwokctl.progress import Silent, Step
 from kwokctl.replacing import replace
 from tests.support.fake_runtime import FakeRuntime
@@ -41,7 +41,12 @@ def runtime() -> FakeRuntime:
 @pytest.fixture
 def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
     """Save a cluster whose controller is a program of the user's."""
-    options = cluster_options(runtime="fake", kwok_controller_binary="/opt/kwok")
+    options = cluster_options(
+        runtime="fake",
+        kwok_controller_binary="/opt/kwok",
+        etcd_binary="/opt/etcd",
+        kube_scheduler_image="registry.test/scheduler:mine",
+    )
     return replace(home_with(tmp_path, NAME, options, runtime), progress=Titles())
 
 
@@ -85,14 +90,14 @@ async def test_components_that_ended_by_themselves_show_the_end_of_their_logs(
     assert {s.message for s in statuses} == {"running\nclosing: leader lost"}
 
 
-async def test_a_controller_that_its_user_has_given_has_no_version_of_kubernetes(
+async def test_a_program_or_image_that_its_user_has_given_has_no_version_of_ours(
     home: Home,
 ) -> None:
     await stop_cluster(home, NAME)
 
     versions = {s.name: s.version for s in await component_statuses(home, NAME)}
 
-    assert versions.pop(KWOK_CONTROLLER) == ""
+    assert [versions.pop(name) for name in (KWOK_CONTROLLER, ETCD, KUBE_SCHEDULER)] == [""] * 3
     assert set(versions.values()) == {"v1"}
 
 

@@ -103,7 +103,9 @@ class PodEngine(StageEngine):
     def back(self, key: str, at: float) -> None:
         """Take note that the kubelet of a pod was away until a time of day; wake the pod then."""
         state = self.get(key)
-        if state is not None and (state.life or self._usual) == KUBELET:
+        if state is None or (state.life or self._usual) != KUBELET:
+            return
+        if state.parked or state.is_known:  # else nothing was due, and nothing has happened
             self._looks.away(state.uid, Absence(until=at))
 
     def reboot(self, key: str, at: float) -> None:

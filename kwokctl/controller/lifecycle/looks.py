@@ -70,6 +70,9 @@ class PodLooks:
         if planned is not None and not planned.is_change:
             del self._absences[state.uid]
             return planned
+        return self._recovering(state)
+
+    def _recovering(self, state: ObjectState) -> PodOutcome:
         now, memory, place = self._wall(), self._memories.get(state.uid), self._place(state)
         outcome = sync(state.opened(), memory, now, place)
         usual = sync(state.opened(), memory, now, replace(place, absence=None))
@@ -78,12 +81,19 @@ class PodLooks:
         return outcome
 
     def remember(self, state: ObjectState, outcome: PodOutcome) -> None:
-        """Keep what the status does not say, after it was written."""
+        """Keep what the status does not say, after it was written.
+
+        What was written is not to happen again to a pod that a rewind puts back.
+        """
         memory = outcome.memory
         if memory is not None and (memory.levels or outcome.due < NEVER):
             self._memories[state.uid] = memory
         else:
             self._memories.pop(state.uid, None)
+        if state.uid in self._absences:
+            self._recovering(state)
+        if outcome.status is not None and outcome.status.get("phase") in FINAL:
+            self._evictions.pop(state.uid, None)
 
     def evict(self, state: ObjectState, message: str) -> None:
         """Let a pod come to its end."""

@@ -153,6 +153,23 @@ def test_a_boot_id_that_a_node_has_had_before_is_put_back_by_a_rewind() -> None:
         assert len(events(rig, "Rebooted")) == 1
 
 
+@LIVES
+def test_a_pod_that_a_rewind_puts_back_is_not_restarted_again(life: dict[str, Any]) -> None:
+    @story(**life)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(60)
+        before = rig.pod()["status"]
+        reboot(rig)
+        await asyncio.sleep(60)
+        assert container(rig)["restartCount"] == 1
+        rig.cluster.change(PODS, "p", "ns", status=before)
+        await asyncio.sleep(60)
+
+        assert container(rig)["restartCount"] == 0
+
+
 def test_a_kubelet_begins_with_a_new_sandbox_and_with_the_init_containers() -> None:
     @story(**AS_ON_A_KUBELET)
     async def _(rig: Rig) -> None:

@@ -135,6 +135,23 @@ def test_a_node_refuses_what_it_has_no_room_for() -> None:
         assert rig.pod("second")["status"]["reason"] == "OutOfpods"
 
 
+def test_a_pod_that_a_rewind_puts_back_is_not_evicted_without_pressure() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(5)
+        before = rig.pod()["status"]
+        rig.cluster.change(NODES, "n", metadata={"annotations": {"kwokctl.dev/pressure": "memory"}})
+        await asyncio.sleep(12)
+        assert rig.pod()["status"]["phase"] == "Succeeded"
+
+        rig.cluster.change(NODES, "n", metadata={"annotations": {"kwokctl.dev/pressure": None}})
+        rig.cluster.change(PODS, "p", "ns", status=before)
+        await asyncio.sleep(60)
+        assert rig.pod()["status"]["phase"] == "Running"
+
+
 def test_a_node_under_pressure_evicts_its_pods_one_by_one() -> None:
     @story(has_kubelet_pods=True)
     async def _(rig: Rig) -> None:

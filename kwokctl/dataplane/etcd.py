@@ -29,7 +29,8 @@ from kwokctl.dataplane.port import (
     Renewed,
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.status_change import as_of, is_decodable, is_of_status, version_of
+from kwokctl.dataplane.shapes import check_change
+from kwokctl.dataplane.status_change import as_of, is_of_status, version_of
 from kwokctl.dataplane.store import TOGETHER, ObjectStore, value_of
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, Put, TxnAnswer
@@ -262,7 +263,7 @@ class EtcdPlane:
         ):
             return None
         changed = self._changed_status(current, patch, target.resource.kind)
-        if changed is None or not is_decodable(target.resource, current, changed):
+        if changed is None or check_change(target.resource, current, changed) is not None:
             return None
         return changed
 

@@ -1,10 +1,6 @@
 """Which changes of an object can be written to etcd as changes of its status. Pure."""
 
-import orjson
-
-from kwokctl.dataplane.shapes import check_status
 from kwokctl.json_value import Json
-from kwokctl.kube.resource import Resource
 
 
 def version_of(value: Json) -> int:
@@ -15,16 +11,6 @@ def version_of(value: Json) -> int:
 def as_of(value: Json, revision: int) -> Json:
     """Return an object as it is after it has been written in a revision."""
     return {**value, "metadata": {**value["metadata"], "resourceVersion": str(revision)}}
-
-
-def is_decodable(resource: Resource, before: Json, after: Json) -> bool:
-    """Return whether the API server can decode what a patch has changed in a status.
-
-    It has decoded everything else before.
-    """
-    known, status = before.get("status") or {}, after.get("status") or {}
-    news = {name: value for name, value in status.items() if value is not known.get(name)}
-    return check_status(resource, orjson.dumps(news)) is None
 
 
 def is_of_status(before: Json, after: Json) -> bool:

@@ -11,7 +11,7 @@ from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.objects.stored import decoded
 from kwokctl.dataplane.port import ObjectKey, Patch
-from kwokctl.dataplane.shapes import check_status
+from kwokctl.dataplane.shapes import check_change
 from kwokctl.dataplane.store import value_of
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
@@ -76,7 +76,7 @@ class Api(ApiPlane):
         value = orjson.loads(self._etcd.stored[key].value)
         seen = with_version(value, self._etcd.stored[key].mod_revision)
         changed = apply_patch(seen, patch.document, patch.type, "Pod")
-        if problem := check_status(PODS, orjson.dumps(changed.get("status") or {})):
+        if problem := check_change(PODS, seen, changed):
             raise ApiError(problem, status=422, reason="Invalid")
         revision = self._etcd.put(key, value_of(changed, "v1", "Pod"))
         return with_version(changed, revision)

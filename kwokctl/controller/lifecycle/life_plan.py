@@ -4,18 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import written_moment
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import own_ips, status_patch
-from kwokctl.controller.plans.holes import HoleContent, mapped
+from kwokctl.controller.plans.holes import mapped
 from kwokctl.controller.plans.shape import ObjectForm, Shape
+from kwokctl.controller.plans.soundness import is_sound
 from kwokctl.controller.plans.source import Functions
 from kwokctl.controller.plans.tracing import TracedCompute, TracedSource
-from kwokctl.dataplane.shapes import check_status
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
@@ -129,14 +128,12 @@ def _levels(memory: PodMemory, now: object) -> Mapping[str, int]:
 
 
 def _after(pod: Json, status: Json, source: TracedSource) -> Shape:
-    """Return the shape of pods with another status; NotSymbolicError if it might not be decoded."""
+    """Return the shape of pods with another status; NotSymbolicError if it might be refused."""
     patch = status_patch(pod, status)
-    changed = mapped(mapped(patch.document["status"], source.hole), _anything)
-    if check_status(PODS, orjson.dumps(changed)) is not None:
+    before, after = (
+        {name: mapped(value.get(name), source.hole) for name in ("spec", "status")}
+        for value in (pod, patch.result or {})
+    )
+    if not is_sound(PODS, before, after, patch.document["status"]):
         refuse()
     return Shape(PODS, mapped(patch.result, source.hole_of_traced))
-
-
-def _anything(symbol: Symbol) -> str:
-    content = getattr(symbol, "content", None)
-    return content.example if isinstance(content, HoleContent) else refuse()

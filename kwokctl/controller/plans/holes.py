@@ -19,14 +19,19 @@ _PLAIN = re.compile(r"[ !#-\[\]-~]+")
 class HoleContent(Enum):
     """What the texts in a hole are."""
 
-    TEXT = "\u2603 is neither a number, a time, an amount nor an address"
-    TIME = "2026-01-01T00:00:00.000000000Z"
-    ADDRESS = "10.0.0.1"
+    TEXT = "\u2603 {} is neither a number, a time, an amount, a name nor an address"
+    TIME = "2026-01-01T00:00:00.{:09d}Z"
+    ADDRESS = "10.0.0.{}"
+    ADDRESS_6 = "fd00::{:x}"
 
-    @property
-    def example(self) -> str:
-        """A text that an API server decodes only where it decodes all of them."""
-        return self.value
+    def example(self, number: int) -> str:
+        """Return a text that an API server takes only where it takes all of them."""
+        return self.value.format(number)
+
+
+def content_of_address(text: str) -> HoleContent:
+    """Return the content of a hole with an address."""
+    return HoleContent.ADDRESS_6 if ":" in text else HoleContent.ADDRESS
 
 
 class Hole(TextSymbol):

@@ -19,8 +19,11 @@ _CONTAINERS = re.compile(rb'"containerID":"([!#-\[\]-~]+)"')
 """The addresses of a pod that has started, and the identifiers of its containers."""
 _MOST_WORDS = 30
 TIME = b'"\x00"'
-MARKS = re.compile(rb'"([\x00-\x1f])"')
-"""Where texts were taken out: the number of a word, from 1 on, a zero for each time, or `VERSION`."""
+MARKS = re.compile(rb'"([\x00-\x1f])(\x06?)"')
+"""Where texts were taken out: the number of a word, from 1 on, a zero for each time, or `VERSION`.
+
+A second character marks an address of IPv6: objects with others have another outline.
+"""
 VERSION = 31
 """The mark of the object's version."""
 
@@ -75,7 +78,8 @@ def _without(
     """Take more words out of a text, as far as there are marks for them."""
     for word in more[: _MOST_WORDS - len(words)]:
         words = (*words, word)
-        text = text.replace(b'"%b"' % word.encode(), b'"%c"' % len(words))
+        family = b"\x06" if ":" in word and is_address(word) else b""
+        text = text.replace(b'"%b"' % word.encode(), b'"%c%b"' % (len(words), family))
     return text, words
 
 

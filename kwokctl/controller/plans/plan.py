@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 
 import msgspec
-import orjson
 
 from kwokctl.controller.plans.holes import Hole, LooseHole, mapped
 from kwokctl.controller.plans.shape import ObjectForm, Shape
+from kwokctl.controller.plans.soundness import is_sound
 from kwokctl.controller.plans.source import Compute, Functions, Source
 from kwokctl.controller.stages import symbolic
 from kwokctl.controller.stages.model import EventStep, PatchStep, Step
-from kwokctl.dataplane.shapes import check_status
+from kwokctl.dataplane.shapes import changed_parts
 from kwokctl.dataplane.status_change import is_of_status
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
@@ -81,12 +81,12 @@ def _after(resource: Resource, step: PatchStep, shape: Shape, source: Source) ->
 
 
 def _is_certain(resource: Resource, before: Json, after: Json) -> bool:
-    """Return whether a write surely changes the status, nothing else, and to what can be decoded."""
+    """Return whether a write surely changes the status, nothing else, and is one that is taken."""
     known, status = before.get("status"), after.get("status")
     return (
         symbolic.surely_differ(known, status)
         and is_of_status(before, after)
-        and _is_decodable(resource, known or {}, status or {})
+        and is_sound(resource, before, after, changed_parts(known or {}, status or {}))
     )
 
 
@@ -106,13 +106,3 @@ class _Loosened:
 
     def back(self, symbol: Symbol) -> Symbol:
         return self._tight[symbol.number] if isinstance(symbol, LooseHole) else symbol
-
-
-def _is_decodable(resource: Resource, before: Json, after: Json) -> bool:
-    """Return whether the API server decodes what has changed in a status, whatever is in its holes."""
-    news = {name: value for name, value in after.items() if value is not before.get(name)}
-    return check_status(resource, orjson.dumps(mapped(news, _anything))) is None
-
-
-def _anything(symbol: Symbol) -> str:
-    return symbol.content.example if isinstance(symbol, Hole) else refuse()

@@ -70,12 +70,12 @@ class _Holes:
             self._symbols[name] = VERSION_SYMBOL
         else:
             number = mark - 1 if mark else next(self._times)
-            self._symbols[name] = Hole(number, self._content(number))
+            self._symbols[name] = Hole(number, self._content(number, is_6=bool(found[2])))
         return f'"{name}"'.encode()
 
-    def _content(self, number: int) -> HoleContent:
+    def _content(self, number: int, *, is_6: bool) -> HoleContent:
         if number in self._addresses:
-            return HoleContent.ADDRESS
+            return HoleContent.ADDRESS_6 if is_6 else HoleContent.ADDRESS
         return HoleContent.TIME if number >= self._first_time else HoleContent.TEXT
 
     def _with_symbols(self, value: Json) -> Json:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from kwokctl.controller.plans.holes import Hole, HoleContent, is_plain
+from kwokctl.controller.plans.holes import Hole, HoleContent, content_of_address, is_plain
 from kwokctl.controller.plans.shape import Holes
 from kwokctl.controller.stages.functions import OF_THE_MOMENT, PURE
 from kwokctl.dataplane.shapes.leaves import is_address
@@ -124,14 +124,14 @@ class Source:
         if name == "Now":
             return self._text(variable, HoleContent.TIME, result)
         if isinstance(result, str):
-            self._lines.append(f"addresses({variable})")
-            return self._text(variable, HoleContent.ADDRESS, result)
+            self._lines.append(_like([variable], [result]))
+            return self._text(variable, content_of_address(result), result)
         if not isinstance(result, list | tuple):
             refuse()
         codes = [f"{variable}[{number}]" for number in range(len(result))]
-        self._lines += [f"counted({variable}, {len(result)})", f"addresses({', '.join(codes)})"]
+        self._lines += [f"counted({variable}, {len(result)})", _like(codes, result)]
         return [
-            self._text(code, HoleContent.ADDRESS, text)
+            self._text(code, content_of_address(text), text)
             for code, text in zip(codes, result, strict=True)
         ]
 
@@ -174,10 +174,16 @@ def _counted(found: Sequence[object], count: int) -> None:
         raise MisfitError
 
 
-def _addresses(*texts: object) -> None:
-    """Make sure of texts that are addresses."""
-    for text in texts:
-        if type(text) is not str or not is_address(text):
+def _like(codes: Sequence[str], samples: Sequence[str]) -> str:
+    """Return the line that makes sure of addresses of the same families as those of the sample."""
+    are_6 = tuple(content_of_address(each) is HoleContent.ADDRESS_6 for each in samples)
+    return f"addresses({are_6}, {', '.join(codes)})"
+
+
+def _addresses(are_6: Sequence[bool], *texts: object) -> None:
+    """Make sure of texts that are addresses of these families."""
+    for is_6, text in zip(are_6, texts, strict=True):
+        if type(text) is not str or (":" in text) is not is_6 or not is_address(text):
             raise MisfitError
 
 

@@ -19,6 +19,7 @@ from kwokctl.dataplane.bulk.copy_values import CopyValues
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located
 from kwokctl.dataplane.bulk.ready_nodes import is_healthy, seen_finish
 from kwokctl.dataplane.bulk.samples import Sample, as_created, in_protobuf, played
+from kwokctl.dataplane.bulk.soundness import soundness
 from kwokctl.dataplane.copies.difference import difference, spelled
 from kwokctl.dataplane.copies.json_stamp import Stamp, stamp_of, without_owners
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
@@ -26,7 +27,7 @@ from kwokctl.dataplane.copies.symbolic_object import PlayedStatus, SymbolicObjec
 from kwokctl.dataplane.copies.variable_fields import Copy, Path, Played, ValueSource, is_time
 from kwokctl.dataplane.port import FakeKubelet, NewObjects
 from kwokctl.dataplane.scale_protocol import PodPlace
-from kwokctl.dataplane.shapes import check_status
+from kwokctl.dataplane.shapes import check_change
 from kwokctl.errors import CannotStampError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
@@ -34,6 +35,8 @@ from kwokctl.kube.resource import NODES
 from kwokctl.replacing import replace
 
 log = logging.getLogger(__name__)
+_ADDRESSES = ("10.0.0.1", "fd00::1")
+"""Such as pods get, of one family or both."""
 
 
 class _Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +73,8 @@ async def chosen_maker(
     setting = _Setting(new=new, access=access, samples=samples, values=values, located=located)
     stamp = setting.stamp()
     value = await as_created(access, samples[0], located)
-    created = AsCreated(stamp.make, _smaller(value, stamp))
+    is_sound = soundness(new.resource, samples[0].body, stamp)
+    created = AsCreated(stamp.make, _smaller(value, stamp), is_sound)
     kubelet = new.kubelet
     if kubelet is None:
         return created
@@ -166,20 +170,29 @@ async def _all_played(
             None if path is None else f"has another 'status.{spelled(path)}' than its Stages give"
         )
 
+    _demand_taken(setting, status, places[0])
     samples = [
         await played(new, access, sample, partial(lacks, place))
         for sample, place in zip(setting.samples, places, strict=True)
     ]
-    anything = orjson.dumps(status.anything(values.of_sample(samples[0], places[0])))
-    if (problem := check_status(new.resource, anything)) is not None:
-        raise CannotStampError(problem)
     stored = await access.store.get(setting.located.stored.key)
     if stored is None:
         raise CannotStampError(f"'{samples[0].name}' is gone")
     located = replace(setting.located, stored=stored)
     stamp = replace(setting, samples=samples).stamp(status.sources)
     smaller = _smaller(await in_protobuf(new, access, samples[0], located), stamp)
-    return AsCreated(stamp.make, smaller)
+    return AsCreated(stamp.make, smaller, soundness(new.resource, samples[0].body, stamp))
+
+
+def _demand_taken(setting: _Setting, status: PlayedStatus, place: PodPlace) -> None:
+    """Raise CannotStampError unless the API server takes the status that Stages give, for all copies."""
+    sample = setting.samples[0]
+    place = place._replace(pod_ips=_ADDRESSES[: len(place.pod_ips)])
+    anything = status.anything(setting.values.of_sample(sample, place))
+    created = sample.body
+    problem = check_change(setting.new.resource, created, {**created, "status": anything})
+    if problem is not None:
+        raise CannotStampError(problem)
 
 
 def _difference(wanted: Json, shown: Json) -> Path | None:

@@ -11,11 +11,15 @@ from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.copies.symbolic_object import now_of
 from kwokctl.dataplane.port import FakeKubelet
-from kwokctl.dataplane.shapes import check_status
+from kwokctl.dataplane.shapes import check_change
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
 Make = Callable[[Copy], bytes]
+
+
+class UncertainCopyError(Exception):
+    """The API server might not take a copy: it must be asked to make the object."""
 
 
 class PlaceNeeds(Enum):
@@ -37,7 +41,7 @@ class CopyMaker(Protocol):
         ...
 
     def make(self, copy: Copy) -> bytes:
-        """Return a copy as it is stored."""
+        """Return a copy as it is stored; UncertainCopyError if the API server must make it."""
         ...
 
     def shown(self, copy: Copy) -> Json | None:
@@ -45,16 +49,28 @@ class CopyMaker(Protocol):
         ...
 
 
+def _is_sound(_copy: Copy) -> bool:
+    return True
+
+
 class AsCreated(msgspec.Struct, frozen=True):
     """Copies of an object as it was created: the fake kubelets of the cluster do the rest."""
 
     in_json: Make
     as_stored: Make
+    is_sound: Callable[[Copy], bool] = _is_sound
+    """Whether the API server takes a copy, as it has taken the object."""
     needs: PlaceNeeds = PlaceNeeds.NOTHING
 
     def make(self, copy: Copy) -> bytes:
-        """Return a copy as it is stored."""
+        """Return a copy as it is stored; UncertainCopyError if that is not certain."""
+        self.check(copy)
         return self.as_stored(copy)
+
+    def check(self, copy: Copy) -> None:
+        """Raise UncertainCopyError unless the API server takes a copy."""
+        if not self.is_sound(copy):
+            raise UncertainCopyError(f"'{copy.name}' might be refused")
 
     def shown(self, copy: Copy) -> Json:
         """Return the copy itself."""
@@ -81,22 +97,20 @@ class EachPlayed:
 
     def make(self, copy: Copy) -> bytes:
         """Return a copy as it is left at once, or as created where that is nothing, or not certain."""
-        if not copy.is_held or not self._kubelet.is_current:
-            return self._created.make(copy)
-        played = self.played(copy)
-        if played is None:
-            return self._created.make(copy)
-        status = orjson.dumps(played.get("status") or {})
-        if check_status(self._resource, status) is not None:
-            return self._created.make(copy)
-        return orjson.dumps({**self.finish(played), "status": orjson.Fragment(status)})
+        self._created.check(copy)
+        played = self.played(copy) if copy.is_held and self._kubelet.is_current else None
+        return (
+            self._created.as_stored(copy) if played is None else orjson.dumps(self.finish(played))
+        )
 
     def played(self, copy: Copy) -> Json | None:
-        """Return a copy as its Stages leave it at once; None if they do nothing."""
+        """Return a copy as its Stages leave it at once; None if that is nothing, or not certain."""
         body = self._created.shown(copy)
         own = OwnValues(now=now_of(copy), pod_ips=copy.pod_ips, host_ips=copy.host_ips)
         played = self._kubelet.play(body, own)
-        return None if played is body else played
+        if played is body or check_change(self._resource, body, played) is not None:
+            return None
+        return played
 
     def shown(self, copy: Copy) -> Json | None:
         """Return None: random choices differ, and the API server writes times in its own form."""

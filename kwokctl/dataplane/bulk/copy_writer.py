@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 
 from kwokctl.dataplane.bulk.choose_maker import chosen_maker
-from kwokctl.dataplane.bulk.copy_makers import CopyMaker
+from kwokctl.dataplane.bulk.copy_makers import CopyMaker, UncertainCopyError
 from kwokctl.dataplane.bulk.copy_values import CopyValues
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.samples import SAMPLES, create_samples
@@ -27,7 +27,7 @@ from kwokctl.tasks import for_each
 
 
 class _NotWrittenError(Exception):
-    """A copy was not written: a condition failed, or its name is taken."""
+    """A copy was not written: a condition failed, its name is taken, or it might be refused."""
 
 
 async def prepared(new: NewObjects, access: BulkAccess) -> "CopyWriter":
@@ -135,7 +135,10 @@ class CopyWriter:
 
     async def _add(self, copy: Copy, window: Window) -> int:
         """Write one copy; returns the revision."""
-        stored = Put(self._located.key_of(copy.name), self._maker.make(copy))
+        try:
+            stored = Put(self._located.key_of(copy.name), self._maker.make(copy))
+        except UncertainCopyError as e:
+            raise _NotWrittenError(str(e)) from e
         return await window.write(partial(self._stored, stored, copy.name))
 
     async def _stored(self, stored: Put, name: str) -> int:

@@ -43,7 +43,7 @@ class PlayedStatus(msgspec.Struct, frozen=True):
     def of(self, copy: Copy) -> Json:
         """Return the status of a copy."""
         readers = {path: source.reader() for path, source in self.sources.items()}
-        return _filled(self.status, ("status",), {p: read(copy) for p, read in readers.items()})
+        return filled(self.status, ("status",), {p: read(copy) for p, read in readers.items()})
 
     def anything(self, copy: Copy) -> Json:
         """Return the status of a copy with words where only a text without meaning can be."""
@@ -51,7 +51,7 @@ class PlayedStatus(msgspec.Struct, frozen=True):
             path: source.reader()(copy) if source.role in _NO_TEXTS else _NO_TEXT
             for path, source in self.sources.items()
         }
-        return _filled(self.status, ("status",), words)
+        return filled(self.status, ("status",), words)
 
     def uses(self, *roles: Role) -> bool:
         """Return whether any value is of one of these roles, or may be made from it."""
@@ -76,7 +76,7 @@ class SymbolicObject:
         if any(slot.path[-1] == slot.value for slot in stamp.slots):
             refuse()  # a key that differs, of which the value may not
         self._places = {slot.path: self._of_slot(slot) for slot in stamp.slots}
-        self.body = _filled(body, (), self._places)
+        self.body = filled(body, (), self._places)
         metadata = self.body["metadata"]
         if "managedFields" in metadata:
             # The owners of fields are known from the real object that copies are made of.
@@ -139,14 +139,14 @@ def _is_made_of_now(value: object) -> bool:
     return value.function == _NOW or any(map(_is_made_of_now, value.arguments))
 
 
-def _filled(value: Json, path: Path, places: dict[Path, Json]) -> Json:
+def filled(value: Json, path: Path, places: dict[Path, Json]) -> Json:
     """Return a value with the values at some places replaced."""
     if path in places:
         return places[path]
     if isinstance(value, dict):
-        return {key: _filled(item, (*path, key), places) for key, item in value.items()}
+        return {key: filled(item, (*path, key), places) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(item, (*path, n), places) for n, item in enumerate(value)]
+        return [filled(item, (*path, n), places) for n, item in enumerate(value)]
     return value
 
 

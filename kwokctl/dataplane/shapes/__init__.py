@@ -1,5 +1,6 @@
-"""The shapes of statuses that every API server certainly decodes."""
+"""The statuses that every API server certainly decodes, and takes."""
 
+from kwokctl.dataplane.shapes.change import changed_parts, check_change
 from kwokctl.dataplane.shapes.checking import check_status
 
-__all__ = ["check_status"]
+__all__ = ["changed_parts", "check_change", "check_status"]

@@ -173,6 +173,22 @@ async def test_an_object_that_is_gone_is_not_brought_back() -> None:
             subresource="status",
         ),
         Patch(
+            document={"status": {"conditions": [{"type": "two words"}]}},
+            type=PatchType.STRATEGIC,
+            subresource="status",
+        ),
+        Patch(document={"status": None}, type=PatchType.MERGE, subresource="status"),
+        Patch(
+            document=[{"op": "replace", "path": "/status", "value": {"phase": "Failed"}}],
+            type=PatchType.JSON,
+            subresource="status",
+        ),
+        Patch(
+            document=[{"op": "replace", "path": "/status", "value": "Failed"}],
+            type=PatchType.JSON,
+            subresource="status",
+        ),
+        Patch(
             document={"status": {"conditions": [{"$patch": "replace"}]}},
             type=PatchType.STRATEGIC,
             subresource="status",
@@ -181,6 +197,7 @@ async def test_an_object_that_is_gone_is_not_brought_back() -> None:
 )
 async def test_patches_that_are_not_certainly_a_status_go_through_the_api(patch: Patch) -> None:
     rig = Rig()
+    rig.seen["status"] = {"phase": "Pending", "qosClass": "BestEffort"}
 
     assert await rig.plane.patch(POD, patch, current=rig.seen) == {"through": "api"}
     assert rig.stored == rig.pod

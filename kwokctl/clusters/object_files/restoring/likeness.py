@@ -1,13 +1,13 @@
 """What objects of a file have in common: one that the API server takes speaks for others. Pure."""
 
-import ipaddress
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 
 import orjson
 
+from kwokctl.dataplane.shapes import check_change
 from kwokctl.json_value import Json
 from kwokctl.kube.names import is_label_value, is_qualified_name, is_subdomain
+from kwokctl.kube.resource import PODS
 
 _OWN = {
     "containerID",
@@ -21,7 +21,8 @@ _OWN = {
     "startedAt",
 }
 """Fields of a pod's status whose texts differ between pods that are alike."""
-_PAIRS = (("hostIP", "hostIPs"), ("podIP", "podIPs"))
+_OWN_PARTS = {"hostIP", "hostIPs", "podIP", "podIPs", "startTime"}
+"""Parts of a status that have such fields, and that the API server has rules for."""
 _ANY = "*"
 _TOKEN = "kube-api-access-"  # noqa: S105 - the beginning of a name
 _SETTLED = frozenset(("annotations", "finalizers"))
@@ -60,7 +61,7 @@ def is_sound(pod: Mapping[str, Json]) -> bool:
         and (not node or is_subdomain(node))
         and all(is_qualified_name(key) for key in labels)
         and all(isinstance(value, str) and is_label_value(value) for value in labels.values())
-        and _has_sound_addresses(pod.get("status", {}))
+        and _has_sound_status(pod)
     )
 
 
@@ -80,17 +81,7 @@ def _is_own(name: str, value: Json) -> bool:
     return name in _OWN and isinstance(value, str) and bool(value)
 
 
-def _has_sound_addresses(status: Mapping[str, Json]) -> bool:
-    return all(_agree(status.get(one), status.get(many) or ()) for one, many in _PAIRS)
-
-
-def _agree(first: str | None, others: Sequence[Mapping[str, Json]]) -> bool:
-    """Tell whether addresses are some, and the one that stands alone is the first of them."""
-    reported = [each.get("ip", "") for each in others]
-    return all(map(_is_address, reported)) and first in (reported[0] if reported else None, None)
-
-
-def _is_address(text: str) -> bool:
-    with suppress(ValueError):
-        return bool(ipaddress.ip_address(text))
-    return False
+def _has_sound_status(pod: Mapping[str, Json]) -> bool:
+    """Tell whether the addresses and times of a pod's status are some; they are all that is its own."""
+    own = _OWN_PARTS & pod.get("status", {}).keys()
+    return check_change(PODS, {**pod, "status": {}}, pod, own) is None

@@ -77,6 +77,9 @@ def test_a_pod_that_the_api_server_may_treat_otherwise_is_not_alike(
         _set("status", "podIP", to="nowhere"),
         _set("status", "podIP", to="10.0.0.9"),
         _set("status", "hostIPs", to=[{"ip": "300.0.0.1"}]),
+        _set("status", "podIPs", to=[{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]),
+        _set("status", "hostIP", to="fe80::1%eth0"),
+        _set("status", "startTime", to="yesterday"),
     ],
 )
 def test_what_the_api_server_would_refuse_is_left_to_it(change: Callable[[Json], None]) -> None:

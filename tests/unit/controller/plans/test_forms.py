@@ -103,12 +103,23 @@ def started(number: int, ip: str, **status: Any) -> Any:
 
 
 def test_pods_that_have_run_are_alike_whatever_their_addresses_and_containers() -> None:
-    first, second = forms(started(1, "10.0.0.1"), started(2, "fd00::7", hostIP="192.0.2.9"))
+    first, second = forms(started(1, "10.0.0.1"), started(2, "10.9.0.7", hostIP="192.0.2.9"))
 
     assert first is not None
     assert second is not None
     assert first.shape is second.shape
-    assert orjson.loads(second.stored()) == started(2, "fd00::7", hostIP="192.0.2.9")
+    assert orjson.loads(second.stored()) == started(2, "10.9.0.7", hostIP="192.0.2.9")
+
+
+def test_pods_with_addresses_of_another_family_are_not_alike() -> None:
+    assert forms(started(1, "10.0.0.1"), started(2, "fd00::7"))[1] is None
+
+    first, second = forms(started(1, "fd00::1"), started(2, "fd00::7"))
+
+    assert first is not None
+    assert second is not None
+    assert first.shape is second.shape
+    assert orjson.loads(second.stored()) == started(2, "fd00::7")
 
 
 def test_a_pod_with_the_address_of_its_node_is_not_like_one_with_its_own() -> None:

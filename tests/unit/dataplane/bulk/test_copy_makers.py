@@ -5,7 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
-from kwokctl.dataplane.bulk.copy_makers import AllPlayed, AsCreated, EachPlayed, PlaceNeeds
+from kwokctl.dataplane.bulk.copy_makers import (
+    AllPlayed,
+    AsCreated,
+    EachPlayed,
+    PlaceNeeds,
+    UncertainCopyError,
+)
 from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.errors import ExpressionError
@@ -59,6 +65,7 @@ def test_each_copy_is_played_with_what_is_its_own() -> None:
         ({}, True, True),
         ({"phase": 5}, True, True),
         ({"podIP": "no address"}, True, True),
+        ({"conditions": [{"type": "two words"}]}, True, True),
         ({"unknown": "field"}, True, True),
         ({"phase": "Running"}, False, True),
         ({"phase": "Running"}, True, False),
@@ -86,3 +93,15 @@ def test_copies_that_are_alike_are_written_as_all_are_played() -> None:
 
     kubelet.is_current = False
     assert maker.make(COPY) == b"as created"
+
+
+def test_a_copy_that_might_be_refused_is_not_made() -> None:
+    kubelet = Kubelet(phase="Running")
+    created = AsCreated(CREATED.in_json, CREATED.as_stored, lambda copy: copy.serial != 5)
+    played = EachPlayed(PODS, kubelet, created, PlaceNeeds.ADDRESSES)
+    other = Copy(serial=6, name="p", uid="u", created=COPY.created)
+
+    for maker in (created, played, AllPlayed(kubelet, created, played, is_alike=lambda _: True)):
+        with pytest.raises(UncertainCopyError, match="'p' might be refused"):
+            maker.make(COPY)
+        assert maker.make(other)

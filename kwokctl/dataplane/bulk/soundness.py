@@ -1,0 +1,35 @@
+"""Which copies the API server takes, where their statuses differ in what a template derives."""
+
+from collections.abc import Callable
+
+from kwokctl.dataplane.copies.json_stamp import Stamp
+from kwokctl.dataplane.copies.symbolic_object import filled
+from kwokctl.dataplane.copies.variable_fields import Copy, Role
+from kwokctl.dataplane.shapes import check_change
+from kwokctl.json_value import Json
+from kwokctl.kube.resource import NODES, PODS, Resource
+
+_STATUS = "status"
+
+
+def soundness(resource: Resource, body: Json, stamp: Stamp) -> Callable[[Copy], bool]:
+    """Return the check of a copy that a stamp makes of an object, which the API server has taken.
+
+    Of what differs, names, times and addresses are certain to be taken, and so is what Stages made of them.
+    """
+    readers = {
+        slot.path: slot.source.reader()
+        for slot in stamp.slots
+        if slot.path[0] == _STATUS and slot.source.role is Role.SERIAL
+    }
+    if not readers or resource not in {NODES, PODS}:
+        return lambda _: True
+    parts = {str(path[1]) for path in readers}
+
+    def is_sound(copy: Copy) -> bool:
+        values = {path: read(copy) for path, read in readers.items()}
+        news = {part: filled(body[_STATUS][part], (_STATUS, part), values) for part in parts}
+        after = {**body, _STATUS: {**body[_STATUS], **news}}
+        return check_change(resource, body, after, parts) is None
+
+    return is_sound

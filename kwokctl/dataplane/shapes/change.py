@@ -1,0 +1,62 @@
+"""Checks whether an API server certainly takes a change of a status, and stores it as it is.
+
+What is written to etcd passes by its validation, and a status that it would have refused can never be
+repaired: it refuses every later change of the object, too. So what is not certain goes through it, for its
+verdict and its message.
+"""
+
+from collections.abc import Collection
+from functools import lru_cache
+
+import orjson
+
+from kwokctl.dataplane.shapes.checking import check_status
+from kwokctl.dataplane.shapes.node_rules import NODE_RULES
+from kwokctl.dataplane.shapes.pod_rules import POD_RULES
+from kwokctl.dataplane.shapes.rule import Check, Rule, StatusChange
+from kwokctl.json_value import Json
+from kwokctl.kube.resource import NODES, PODS, Resource
+
+_RULES: dict[str, tuple[Rule, ...]] = {NODES.kind: NODE_RULES, PODS.kind: POD_RULES}
+_REMEMBERED = 1024
+"""Combinations of parts that patches change together."""
+
+
+def check_change(
+    resource: Resource, before: Json, after: Json, parts: Collection[str] | None = None
+) -> str | None:
+    """Return why it is for the API server to decide about another status of an object, or None.
+
+    Such as `capacity.nvidia.com/gpu: '0.5' is not a whole number`. `parts` are those of the status that may
+    be others; without them it is seen which are. It is taken to accept all that it has accepted before.
+    """
+    status = after.get("status") or {}
+    known = before.get("status") or {}
+    if not isinstance(status, dict):
+        return "not a mapping"
+    if parts is None:
+        parts = changed_parts(known, status)
+    news = {name: status[name] for name in parts if name in status}
+    problem = check_status(resource, orjson.dumps(news))
+    if problem is not None:
+        return problem
+    change = StatusChange(after.get("spec") or {}, known, status)
+    for check in _checks(resource.kind, tuple(parts)):
+        problem = check(change)
+        if problem is not None:
+            return problem
+    return None
+
+
+@lru_cache(_REMEMBERED)
+def _checks(kind: str, parts: tuple[str, ...]) -> tuple[Check, ...]:
+    """Return the checks that look at one of some parts."""
+    return tuple(rule.check for rule in _RULES[kind] if not rule.parts.isdisjoint(parts))
+
+
+def changed_parts(known: Json, status: Json) -> list[str]:
+    """Return the parts of a status that are others now, as unchanged ones are the same values."""
+    parts = [name for name, value in status.items() if value is not known.get(name)]
+    if not known.keys() <= status.keys():
+        parts += known.keys() - status.keys()
+    return parts

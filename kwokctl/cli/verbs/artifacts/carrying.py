@@ -89,7 +89,7 @@ def stock(call: Invocation, resolved: "Resolved", to: str | None, output: str) -
     from kwokctl.clusters.programs.carrying import Carried, carry, fetch, missing, titles
     from kwokctl.host.paths import expanded
 
-    call, options = call.quietly(unless=not output), resolved.options
+    options = resolved.options
     if call.is_dry_run:
         dry_run.remark(call, _getting(missing(call.home, options), to), output)
         return
@@ -124,7 +124,6 @@ def add(
     from kwokctl.clusters.programs.carrying import carried_in, take_in
     from kwokctl.host.paths import expanded
 
-    call = call.quietly(unless=not output)
     source: Path = expanded(folder).absolute()
     if call.is_dry_run:
         found = carried_in(source)

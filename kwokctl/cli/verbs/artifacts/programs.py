@@ -194,7 +194,6 @@ def verify(
     """
     from kwokctl.artifacts import maintenance
 
-    call = call.quietly(unless=not output)
     error: maintenance.DamagedProgramsError | None = None
     try:
         maintenance.verify(call.home.cache, call.progress)

@@ -8,7 +8,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from kwokctl.expr.budget import spend
+
 _PARTS = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.", re.DOTALL)
+_WORK = 256
+"""Bytes of a text, times the instructions of an expression, that are a step."""
 
 
 class RegexpError(Exception):
@@ -50,7 +54,7 @@ class RegexpMatch:
 class Regexp:
     """An expression, ready to search."""
 
-    __slots__ = ("_compiled", "groupindex", "groups")
+    __slots__ = ("_compiled", "_size", "groupindex", "groups")
 
     def __init__(self, text: str) -> None:
         """Compile it; raise RegexpError if it is invalid."""
@@ -66,6 +70,7 @@ class Regexp:
             self._compiled = re2.compile(_encoded(text), options)
         except re2.error as e:
             raise RegexpError(_explained(e)) from e
+        self._size: int = self._compiled.programsize
         self.groups: int = self._compiled.groups
         """How many there are."""
         self.groupindex: Mapping[str, int] = {
@@ -76,6 +81,7 @@ class Regexp:
     def is_in(self, text: str) -> bool:
         """Return whether it matches anywhere."""
         data = _encoded(text)
+        self._spend(len(data))
         return self._compiled.search(data) is not None
 
     def search(self, text: str) -> RegexpMatch | None:
@@ -88,6 +94,7 @@ class Regexp:
         characters = _Characters(data, is_ascii=len(data) == len(text))
         at, before = 0, -1
         while at <= len(data):
+            self._spend(len(data) - at)
             match = self._compiled.search(data, at)
             if match is None:
                 return
@@ -97,6 +104,9 @@ class Regexp:
                 yield RegexpMatch(self, text, characters.spans(spans))
             at = end if end > at else _next(data, at)
             before = end
+
+    def _spend(self, size: int) -> None:
+        spend(1 + size * self._size // _WORK)
 
 
 class _Characters:

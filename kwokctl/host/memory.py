@@ -1,19 +1,10 @@
-"""Reads this machine's memory, returns free memory to it, and limits a user's expressions.
+"""Reads this machine's memory, and returns free memory to it."""
 
-An expression can ask for more memory and time than any machine has, in a few characters. Python
-itself cannot stop that; the limits are the kernel's.
-"""
-
-import gc
-import mmap
-import signal
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 
 from kwokctl.host.cgroups import groups, number, text_of
-from kwokctl.host.platforms import is_linux
 
 _GROUPS = (
     ("memory.max", "memory.current", ("inactive_file", "active_file")),
@@ -25,8 +16,6 @@ _GROUPS = (
 )
 """The files of a group, of cgroup v2 and of v1: with its limit, and with what it has; and which figures of
 `memory.stat` are of contents of files, which the kernel drops when it needs the memory."""
-MEMORY = 1 << 30
-SECONDS = 3.0
 
 
 def machine_memory(root: Path = Path("/")) -> int:
@@ -79,47 +68,3 @@ def give_back() -> None:
 
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-
-
-@contextmanager
-def bounded(*, memory: int = MEMORY, seconds: float = SECONDS) -> Iterator[None]:
-    """Raise MemoryError or TimeoutError inside when more is taken.
-
-    Must be entered on the main thread, since it uses a timer's signal. Garbage is not collected
-    inside: finalizers of other objects would fail at the limit. Nothing is bounded on other platforms
-    than Linux, which do not say how large a process is.
-    """
-    if not is_linux():
-        yield
-        return
-    import resource  # not on Windows
-
-    collects = gc.isenabled()
-    gc.disable()
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_least(_size() + memory, before), before[1]))
-    handler = signal.signal(signal.SIGVTALRM, _time_is_up)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, handler)
-        resource.setrlimit(resource.RLIMIT_AS, before)
-        if collects:
-            gc.enable()
-
-
-def _time_is_up(_number: int, _frame: FrameType | None) -> None:
-    raise TimeoutError
-
-
-def _least(wanted: int, before: tuple[int, int]) -> int:
-    """Return the limit that is wanted, or a lower one that holds; -1 is none (RLIM_INFINITY)."""
-    return min((wanted, *(limit for limit in before if limit >= 0)))
-
-
-def _size() -> int:
-    """Return the bytes of this process's address space (proc(5))."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    return pages * mmap.PAGESIZE

@@ -75,9 +75,9 @@ def _verdict(stage: Stage, value: Json, functions: Functions, now: float) -> Sta
         return StageVerdict(stage=stage.name, broken_rule=broken)
     try:
         weight = weight_of(stage, value)
+        least, most = seconds_range(stage.delay, value, now)
     except ExpressionError as e:
         return StageVerdict(stage=stage.name, broken_rule=str(e))
-    least, most = seconds_range(stage.delay, value, now)
     verdict = StageVerdict(
         stage=stage.name,
         weight=weight,

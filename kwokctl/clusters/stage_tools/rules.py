@@ -35,7 +35,11 @@ def _broken_rules(stage: Stage, value: Json) -> Iterator[str]:
     yield from _other_words("label", selector.labels, metadata.get("labels") or {})
     yield from _other_words("annotation", selector.annotations, metadata.get("annotations") or {})
     for rule in selector.conditions:
-        found = rule.query.values(value)
+        try:
+            found = rule.query.values(value)
+        except ExpressionError as e:
+            yield str(e)
+            continue
         if not rule.holds(found):
             yield _broken(rule, found, "" if found else _fault(rule, value))
     for expression in selector.expressions:

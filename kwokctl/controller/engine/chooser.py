@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.circles import SHORTEST, CircleGuard
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.rests import StageRests
 from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.plans.views import View
 from kwokctl.controller.stages.choice import Basis, basis_of_sound, grounds, pick, seconds
 from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.places import takes_too_long
 from kwokctl.controller.write_errors import ErrorKind, ErrorLog
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.resource import Resource
@@ -32,18 +34,29 @@ class StageChooser:
         self._errors = errors
         self._guard = CircleGuard(resource, context)
         self._matcher = Matcher(())
+        self._rests = StageRests(context.random)
+        self._has_put_off = False
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
         """Return the Stages that match an object as it is now, and what the choice depends on."""
         self.liken(state)
+        self._has_put_off = False
         view = self._view(stages, state)
         if view is not None:
             return view.basis
         value = state.opened()
-        try:
-            return grounds(self._matcher_of(stages).matches(value), value)
-        except ExpressionError:
-            return basis_of_sound(stages, value, lambda *why: self._report(state.key, *why))
+        awake = self._rests.awake(stages, self._context.delay_queue.now())
+        self._has_put_off = awake is not stages
+        if not self._has_put_off:
+            try:
+                return grounds(self._matcher_of(stages).matches(value), value)
+            except ExpressionError:
+                pass  # which Stage it is, the other way shows
+        return basis_of_sound(awake, value, lambda *why: self._report(state.key, *why))
+
+    def has_put_off(self) -> bool:
+        """Return whether a Stage was not looked at in the last judgement: it rests."""
+        return self._has_put_off
 
     @staticmethod
     def note_failed(state: ObjectState, stage: Stage, outcome: ErrorKind) -> None:
@@ -103,4 +116,6 @@ class StageChooser:
 
     def _report(self, key: str, stage: Stage, error: ExpressionError) -> None:
         self._context.metrics.count("kwok_controller_failed_matches_total", stage=stage.name)
+        if takes_too_long(error):
+            self._rests.note(stage, self._context.delay_queue.now())
         self._errors.log_unmatched(stage, key, error)

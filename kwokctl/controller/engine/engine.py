@@ -14,6 +14,7 @@ from kwokctl.controller.engine.chooser import StageChooser
 from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_of
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.rests import LaterLook, StageRests
 from kwokctl.controller.engine.stage_player import StagePlayer
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.scheduling.worker_queue import work_queue
@@ -22,6 +23,7 @@ from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.dataplane.port import Figures, ObjectKey
 from kwokctl.errors import RequestError
+from kwokctl.expr.budget import BudgetError
 from kwokctl.kube.resource import Resource
 
 
@@ -51,6 +53,7 @@ class StageEngine:
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
+        self._rests = StageRests(context.random)
         self._chooser = StageChooser(resource, context, self._errors, plans)
 
     def __len__(self) -> int:
@@ -173,8 +176,15 @@ class StageEngine:
         if not state.is_known:
             return
         found = self._chooser.grounds(self.stages, state)
+        is_put_off = self._chooser.has_put_off()
+        if is_put_off:
+            later = LaterLook(state.key, self.wake)
+            self._context.delay_queue.put(later, self._rests.put_off())
         if not found.matches:
-            self._stop(state)
+            if is_put_off:
+                state.fold()
+            else:
+                self._stop(state)
             return
         if state.stage is not None and state.basis == found:
             self._hurry(state)
@@ -221,12 +231,18 @@ class StageEngine:
         if not self._is_in_force(stage):
             self._look(state)
             return
+        if self._rests.holds(stage, self._context.delay_queue.now()):
+            state.fold()
+            self._soon(state, self._rests.put_off())
+            return
         self._context.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
         state.busy, state.news = True, False
         try:
             await self._play(state, stage)
         except Exception as e:  # an error with one object must not stop all others
             outcome = error_kind(e) if isinstance(e, RequestError) else ErrorKind.LASTING
+            if isinstance(e, BudgetError):
+                self._rests.note(stage, self._context.delay_queue.now())
             await self._recover(state, stage, outcome, e)
         else:
             self._count(stage, "ok")

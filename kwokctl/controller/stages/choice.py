@@ -27,7 +27,7 @@ class Basis(msgspec.Struct, frozen=True):
 def basis(stages: Sequence[Stage], value: Json) -> Basis:
     """Find the stages that match an object, and what their weights and delays depend on.
 
-    Raises ExpressionError if a condition or a weight in CEL fails.
+    Raises ExpressionError if a condition or a weight in CEL fails, or an expression takes too long.
     """
     known: Known = {}
     return grounds(tuple([stage for stage in stages if stage.matches(value, known)]), value)
@@ -42,7 +42,7 @@ def grounds(matches: tuple[Stage, ...], value: Json) -> Basis:
 def basis_of_sound(
     stages: Sequence[Stage], value: Json, failed: Callable[[Stage, ExpressionError], None]
 ) -> Basis:
-    """Do the same without the stages of which a condition or the weight fails.
+    """Do the same without the stages of which a condition, the weight or the delay fails.
 
     Each of them is passed to `failed`.
     """
@@ -56,6 +56,8 @@ def basis_of_sound(
             return None
 
     matches = [s for s in stages if tried(s, lambda each: each.matches(value, known))]
+    timed = [(s, tried(s, lambda each: _times((each,), value))) for s in matches]
+    matches = [s for s, times in timed if times is not None]
     if len(matches) < 2:
         return Basis(tuple(matches), (), _times(matches, value))
     weights = [(s, tried(s, lambda each: (weight_of(each, value),))) for s in matches]

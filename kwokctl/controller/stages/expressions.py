@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from kwokctl.controller.stages.places import FieldEvaluationError, StagePlace
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.budget import BudgetError
 from kwokctl.expr.cel import CelProgram, StructKind, analysis, compile_cel
 from kwokctl.expr.cel.values.scalars import CelDuration, CelTime
 from kwokctl.expr.duration import parse_nanoseconds
@@ -91,9 +92,11 @@ class CelDelay:
         self._is_logged = False
 
     def values(self, value: Json) -> Sequence[Json]:
-        """Return the delay alone, which is 0 if the program fails."""
+        """Return the delay alone, which is 0 if the program fails; ExpressionError if it takes too long."""
         try:
             return [self._delay(self._program.evaluate(value))]
+        except BudgetError as e:
+            raise FieldEvaluationError(e, self._place.field) from e
         except ExpressionError as e:
             if not self._is_logged:
                 log.warning("%s: %s; there is no delay then (logged once)", self._place, e)

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.budget import BudgetError
 
 
 class StagePlace(NamedTuple):
@@ -25,3 +26,11 @@ class FieldEvaluationError(ExpressionError):
         """Say the same, and know the field."""
         super().__init__(str(error), hint=error.hint)
         self.field = field
+        self.takes_too_long = isinstance(error, BudgetError)
+
+
+def takes_too_long(error: ExpressionError) -> bool:
+    """Return whether an expression of a Stage has taken more steps than it may."""
+    if isinstance(error, FieldEvaluationError):
+        return error.takes_too_long
+    return isinstance(error, BudgetError)

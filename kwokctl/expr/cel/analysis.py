@@ -3,13 +3,11 @@
 import json
 from collections.abc import Iterator
 
+from kwokctl.expr.cel.loops import below
 from kwokctl.expr.cel.program import CelProgram
 from kwokctl.expr.cel.syntax.nodes import (
     CelCall,
-    CelListing,
     CelLiteral,
-    CelMacro,
-    CelMapping,
     CelName,
     CelNode,
     CelSelect,
@@ -52,24 +50,7 @@ def _is_fixed(program: CelProgram, node: CelNode) -> bool:
         return node.name not in program.variables
     if isinstance(node, CelCall) and not program.is_steady(node):
         return False
-    return all(_is_fixed(program, each) for each in _below(node))
-
-
-def _below(node: CelNode) -> tuple[CelNode, ...]:
-    match node:
-        case CelSelect():
-            return (node.operand,)
-        case CelCall():
-            return node.operands
-        case CelListing():
-            return node.items
-        case CelMapping():
-            return (*node.keys, *node.values)
-        case CelMacro():
-            condition = () if node.condition is None else (node.condition,)
-            return (node.whole, node.result, *condition)
-        case _:
-            return ()
+    return all(_is_fixed(program, each) for each in below(node))
 
 
 def _conjuncts(node: CelNode) -> Iterator[CelNode]:

@@ -5,10 +5,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.budget import BudgetError, metered
 from kwokctl.expr.cel.checking.checker import Checked, Checker, by_name
 from kwokctl.expr.cel.fault import CelSourceError, CelValueError
 from kwokctl.expr.cel.functions.overload import Overload
 from kwokctl.expr.cel.kinds.cel_type import CelType
+from kwokctl.expr.cel.loops import may_take_long
 from kwokctl.expr.cel.syntax.nodes import CelCall, CelNode, CelSelect
 from kwokctl.expr.cel.syntax.parser import parse
 from kwokctl.expr.cel.writing.dispatch import dispatchers
@@ -67,6 +69,7 @@ class CelProgram:
         self._environment = environment
         try:
             self.tree, self._checked = _checked(source, environment)
+            self._is_metered = may_take_long(self.tree)
             self._fast = self._written(is_fast=True).function
         except CelSourceError as e:
             place = line_and_column(source, e.at)
@@ -96,10 +99,12 @@ class CelProgram:
 
     def constant(self, node: CelNode) -> object:
         """Return the value of a part that depends on no variable; None if its evaluation fails."""
-        writer = CelWriter(self._checked, self._environment.dispatchers, is_fast=False)
+        writer = self._writer(is_fast=False)
         try:
-            return eval(f"({writer.boxed(node)})", writer.names)  # noqa: S307 - made from a tree, texts by repr
-        except (*_TOO_DEEP, *_FAULTS):
+            return metered(
+                eval, f"({writer.boxed(node)})", writer.names
+            )  # made from a tree, texts by repr
+        except (*_TOO_DEEP, *_FAULTS, BudgetError):
             return None
 
     @property
@@ -118,10 +123,21 @@ class CelProgram:
 
     def evaluate(self, *values: Json) -> object:
         """Return the value of the expression; raise ExpressionError if the evaluation fails."""
+        if self._is_metered:
+            return self._evaluate_metered(values)
         try:
             return self._fast(*values)
         except _FAULTS:
             return self._evaluate_carefully(values)
+
+    def _evaluate_metered(self, values: tuple[Json, ...]) -> object:
+        try:
+            try:
+                return metered(self._fast, *values)
+            except _FAULTS:
+                return metered(self._evaluate_carefully, values)
+        except BudgetError as e:
+            raise BudgetError(f"CEL '{self.source}'") from e
 
     def _evaluate_carefully(self, values: tuple[Json, ...]) -> object:
         try:
@@ -137,9 +153,17 @@ class CelProgram:
     def _careful(self) -> _Written:
         return self._written(is_fast=False)
 
+    def _writer(self, *, is_fast: bool) -> CelWriter:
+        return CelWriter(
+            self._checked,
+            self._environment.dispatchers,
+            is_fast=is_fast,
+            is_metered=self._is_metered,
+        )
+
     def _written(self, *, is_fast: bool) -> _Written:
         environment = self._environment
-        writer = CelWriter(self._checked, environment.dispatchers, is_fast=is_fast)
+        writer = self._writer(is_fast=is_fast)
         parameters = ", ".join(f"v_{name}" for name in environment.variables)
         written = f"lambda {parameters}: ({writer.boxed(self.tree)})"
         code = compile(written, _FILE, "eval")

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 
 from kwokctl.expr import yaml
+from kwokctl.expr.budget import SHORT, looked
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.formatting import (
     from_yaml,
@@ -49,15 +50,15 @@ def is_marked(source: str) -> bool:
 
 
 def _raw_text(value: object, _values: Values) -> str:
-    return text(value)
+    return looked(text(value))
 
 
 def _quote_text(_values: Values, value: object = None) -> str:
-    return quote(value)
+    return looked(quote(value))
 
 
 def _quote_each_text(_values: Values, *arguments: object) -> str:
-    return " ".join(quoted(plain(argument)) for argument in arguments if argument is not None)
+    return looked(" ".join([quoted(plain(each)) for each in arguments if each is not None]))
 
 
 def _block_text(_values: Values, value: object, indent: object = 0) -> str:
@@ -86,6 +87,8 @@ def levels(indent: object) -> int:
 
 def _raw_kept(value: object, values: Values) -> str:
     written = value if type(value) is str else text(value)
+    if len(written) > SHORT:
+        looked(written)
     if is_safe(written):
         values.append(written)
         return RAW
@@ -93,14 +96,17 @@ def _raw_kept(value: object, values: Values) -> str:
 
 
 def _quote_kept(values: Values, value: object = None) -> str:
-    values.append(value if type(value) is str else quotable(value))
+    written = value if type(value) is str else quotable(value)
+    if len(written) > SHORT:
+        looked(written)
+    values.append(written)
     return _QUOTED
 
 
 def _quote_each_kept(values: Values, *arguments: object) -> str:
     if len(arguments) != 1 or arguments[0] is None:
         return _quote_each_text(values, *arguments)
-    values.append(plain(arguments[0]))
+    values.append(looked(plain(arguments[0])))
     return _QUOTED
 
 

@@ -16,7 +16,16 @@ from typing import Any, ClassVar, NamedTuple, assert_never
 
 import msgspec
 
-from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
+from kwokctl.expr.budget import charged, looked, looped, spend
+from kwokctl.expr.gotemplate.functions import (
+    BUILT_IN,
+    COUNTING,
+    FLAT,
+    MODEST,
+    READING,
+    TIMELY,
+    takes,
+)
 from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.functions.refused import REFUSED
 from kwokctl.expr.gotemplate.go import values
@@ -36,6 +45,9 @@ from kwokctl.expr.gotemplate.syntax.nodes import (
 WHOLE = {"Quote": "quote", "YAML": "block", "toJson": "block_json", "quote": "quote_text"}
 """Functions whose result, written at the end of a pipeline, is a whole value in YAML."""
 
+_OF_WHOLES = frozenset({"block", "block_json"})
+"""Those of them that write lists and maps; the others look at the text themselves. The object's are as large as it is."""
+
 VALUES: dict[str, Any] = {
     "Constant": UntypedConstant,
     "OBJECT_NUMBERS": frozenset({int, float}),
@@ -44,12 +56,15 @@ VALUES: dict[str, Any] = {
     "field": values.field,
     "index": values.object_index,
     "items": values.items,
+    "looked": looked,
+    "looped": looped,
     "method": values.method,
     "no_function": values.no_function,
     "object_field": values.object_field,
     "object_items": values.object_items,
     "object_pairs": values.object_pairs,
     "pairs": values.pairs,
+    "spend": spend,
 }
 """What the compiled code calls to look into values."""
 
@@ -86,6 +101,8 @@ class Expressions:
         self._required = required
         self._numbers = count(1)
         self._changes_maps = changes_maps
+        self.is_repeated = False
+        """Whether what is written may be evaluated many times: then values are looked at for steps."""
 
     def pipeline(self, pipeline: Pipeline, scope: Scope) -> Written:
         """Return the expression for a pipeline's value."""
@@ -128,7 +145,16 @@ class Expressions:
             argument.code if is_json and not n else self.exact(argument)
             for n, argument in enumerate(arguments)
         ]
-        return f"{WHOLE[last.operand.name]}(vals, {', '.join(codes)})"
+        writes = WHOLE[last.operand.name]
+        if writes in _OF_WHOLES and (self.is_repeated or not arguments[0].is_raw):
+            codes[0] = f"looked({codes[0]})"
+        return f"{writes}(vals, {', '.join(codes)})"
+
+    def _prefix(self, name: str) -> str:
+        """Return how a built-in function is called: what it does is counted where it may be much."""
+        if name in (READING if self.is_repeated else MODEST):
+            return PREFIX
+        return METERED
 
     def _command(self, command: PipelineCommand, scope: Scope, piped: Written | None) -> Written:
         """Write a call; where it makes a difference, what is piped in is evaluated first."""
@@ -223,7 +249,9 @@ class Expressions:
             called = f"fn[{name!r}]({', '.join(codes)})"
             return Written(f"deepcopy({called})" if self._changes_maps else called)
         self._check(function, len(codes))
-        called = f"fn.get({name!r}, {PREFIX}{name})" if name in RANDOM else f"{PREFIX}{name}"
+        called = f"{self._prefix(name)}{name}"
+        if name in RANDOM:
+            called = f"fn.get({name!r}, {called})"
         return Written(f"{called}({', '.join(codes)})")
 
     def _check(self, function: Function, count: int) -> None:
@@ -268,11 +296,12 @@ class Expressions:
             self._source.fail(function.at, "'eq' needs two values")
         literal = arguments[1].code
         if len(arguments) != 2 or not literal.startswith(("'", '"')):
-            return Written(f"{PREFIX}eq({', '.join(map(self.exact, arguments))})")
+            return Written(f"{self._prefix('eq')}eq({', '.join(map(self.exact, arguments))})")
         kept, first = self._kept(arguments[0].code)
         other = f"exact({kept})" if arguments[0].is_raw else kept
         return Written(
-            f"({kept} == {literal} if type({first}) is str else {PREFIX}eq({other}, {literal}))"
+            f"({kept} == {literal} if type({first}) is str else "
+            f"{self._prefix('eq')}eq({other}, {literal}))"
         )
 
     _SPECIAL: ClassVar[Mapping[str, "_Special"]] = {
@@ -295,3 +324,10 @@ def _truth(kept: str, first: str) -> str:
 
 PREFIX = "f_"
 """Set before the names of built-in functions, which may be words of Python."""
+METERED = "m_"
+"""The same, for functions that take steps for what they look at and what they make."""
+
+METERED_FUNCTIONS: Mapping[str, Callable[..., object]] = {
+    f"{METERED}{name}": charged(function, flat=1 if name in FLAT else 0)
+    for name, function in (BUILT_IN | TIMELY).items()
+}

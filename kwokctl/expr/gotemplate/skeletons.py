@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Builder = Callable[[Values], object]
 
 _MOST = 128
+_LONGEST = 50_000
+"""Letters of a skeleton: to compile the code for one takes ten times as long as to parse it."""
 _MARKS = re.compile(f"([{RAW}{QUOTED}{OBJECT}{BLOCK}])")
 _FLOW = 1_000_000
 _UNFIT = "the skeleton says something that no builder can do"
@@ -61,8 +63,10 @@ class Skeletons:
         """Return what builds the object, None if its text must be parsed.
 
         A skeleton is worth the work when it comes the second time: one with a text in it that is
-        another for every object never does.
+        another for every object never does. Nor does a long one.
         """
+        if len(skeleton) > _LONGEST:
+            return None
         known = self._known
         try:
             found = known[skeleton]

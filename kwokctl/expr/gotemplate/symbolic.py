@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
-from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
+from kwokctl.expr.gotemplate.expressions import METERED, METERED_FUNCTIONS, PREFIX, VALUES
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
@@ -85,7 +85,9 @@ IN_TEMPLATES: Mapping[str, Callable[..., object]] = {
     **{name: refusing(value) if callable(value) else value for name, value in VALUES.items()},
     "exact": _exact,
     "index": deferring(VALUES["index"]),
+    "looked": VALUES["looked"],
     **{f"{PREFIX}{name}": _built_in(name, f) for name, f in (BUILT_IN | TIMELY).items()},
+    **{n: _built_in(n.removeprefix(METERED), f) for n, f in METERED_FUNCTIONS.items()},
 }
 """What the code of a template calls. Branches need no care: a symbol has no truth."""
 

@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 
 from kwokctl.errors import ConfigError, ExpressionError, KwokctlError
 from kwokctl.expr import yaml
+from kwokctl.expr.budget import LETTERS, BudgetError, metered, spend
 from kwokctl.expr.gotemplate import skeletons, symbols
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
-from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
+from kwokctl.expr.gotemplate.expressions import METERED_FUNCTIONS, PREFIX, VALUES
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
@@ -25,6 +26,7 @@ Functions = Mapping[str, Callable[..., object]]
 _NAMES: dict[str, object] = {
     **VALUES,
     **{f"{PREFIX}{name}": function for name, function in (BUILT_IN | TIMELY).items()},
+    **METERED_FUNCTIONS,
 }
 _ARITY = re.compile(r".*\(\) (takes|missing) .*argument")
 
@@ -69,6 +71,9 @@ class Template:
         Raises ExpressionError, with line and column, if that fails; errors of the caller's
         functions that are another kind of KwokctlError are passed on unchanged.
         """
+        return metered(self._text, data, functions)
+
+    def _text(self, data: Json, functions: Functions) -> str:
         written: list[str] = []
         try:
             self._write(written.extend, data, functions, None)
@@ -82,25 +87,47 @@ class Template:
         Errors as `render`, and if the text is not YAML. The object is new each time, and shares
         nothing with `data`. A function may be called twice for one object: it must not matter.
         """
-        if self._is_plain:
-            written: list[str] = []
-            kept: list[object] = []
-            try:
-                self._fill(written.extend, data, functions, kept)
-            except Exception as e:
-                self._fail(e, functions)
-            build = self._skeletons.builder("".join(written))
-            if build is not None:
-                try:
-                    return build(kept)
-                except skeletons.RepeatedKeyError:
-                    pass
-                except (ValueError, OverflowError) as e:
-                    raise self._no_yaml(e) from e
         try:
-            return yaml.load(self.render(data, functions))
+            found = metered(self._built, data, functions) if self._is_plain else None
+        except BudgetError as e:
+            raise self._too_much(e) from e
+        if found is not None:
+            return found[0]
+        try:
+            # What can be filled takes no more steps as a text.
+            text = self.render(data, functions)
+            if not self._is_plain:
+                metered(_read, text)
+            return yaml.load(text)
+        except BudgetError as e:
+            raise self._too_much(e) from e
         except ConfigError as e:
             raise self._no_yaml(e) from e
+
+    def _built(self, data: Json, functions: Functions) -> tuple[Json] | None:
+        """Return the object in a tuple; None if its text must be parsed."""
+        written: list[str] = []
+        kept: list[object] = []
+        try:
+            self._fill(written.extend, data, functions, kept)
+        except Exception as e:
+            self._fail(e, functions)
+        skeleton = _read("".join(written))
+        build = self._skeletons.builder(skeleton)
+        if build is None:
+            return None
+        try:
+            return (build(kept),)
+        except skeletons.RepeatedKeyError:
+            return None
+        except (ValueError, OverflowError) as e:
+            raise self._no_yaml(e) from e
+
+    def _too_much(self, error: BudgetError) -> BudgetError:
+        """Return the error with a place, if it has none yet: then it is in what is written."""
+        if error.__cause__ is not None:
+            return error
+        return BudgetError(f"what template '{self._source.name}' writes")
 
     def render_symbols(self, data: Json, functions: Functions, unknown: Collection[str]) -> Json:
         """Return the object with symbols where it depends on functions that are not known yet.
@@ -110,6 +137,9 @@ class Template:
         or its keys depend on what is unknown, or if that cannot be known; and errors as `render_object`.
         `data` may hold symbols, too; only functions marked `for_symbols` are given them at once.
         """
+        return metered(self._with_symbols, data, functions, unknown)
+
+    def _with_symbols(self, data: Json, functions: Functions, unknown: Collection[str]) -> Json:
         from kwokctl.expr.gotemplate import symbolic  # only for many alike objects
 
         calls = {name: symbols.calling(function) for name, function in functions.items()}
@@ -119,7 +149,7 @@ class Template:
         try:
             fill = _function(self._code, self._entry, symbolic.IN_TEMPLATES)
             fill(written.extend, data, calls, kept)
-            build = skeletons.build("".join(written), symbolic.IN_BUILDERS)
+            build = skeletons.build(_read("".join(written)), symbolic.IN_BUILDERS)
             if build is None or not self._is_plain:
                 symbols.refuse()
             return build(kept)
@@ -136,10 +166,12 @@ class Template:
         if isinstance(error, KwokctlError) and not isinstance(error, ExpressionError):
             raise error
         place, is_ours = self._place(error.__traceback__)
+        if isinstance(error, BudgetError):
+            raise BudgetError(self._source.where(place)) from error
         hint = error.hint if isinstance(error, ExpressionError) else None
         problem = str(error)
         if isinstance(error, RecursionError):
-            problem = "templates call each other without end"
+            problem = "it is nested too deeply, or templates call each other without end"
         elif is_ours and isinstance(error, KeyError) and error.args[0] not in functions:
             problem = f"function '{error.args[0]}' is not defined"
         elif isinstance(error, TypeError) and _ARITY.match(problem):
@@ -158,6 +190,12 @@ class Template:
                 place = self._places[traceback.tb_lineno - 1]
             traceback = traceback.tb_next
         return place, is_ours
+
+
+def _read(text: str) -> str:
+    """Return a text that is read as YAML."""
+    spend(len(text) // LETTERS)
+    return text
 
 
 def _function(code: CodeType, entry: str, emission: Mapping[str, object]) -> Callable[..., None]:

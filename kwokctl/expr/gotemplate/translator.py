@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import count
 from typing import assert_never
 
+from kwokctl.expr.budget import LETTERS
 from kwokctl.expr.gotemplate.expressions import Expressions, Scope, Written
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
 from kwokctl.expr.gotemplate.rows import TextRow, Translation
@@ -41,6 +42,9 @@ def translate(source: TemplateSource, parsed: Parsed) -> Translation:
     expressions = Expressions(source, translation.required, changes_maps=changes_maps)
     for name, body in parsed.templates.items():
         translation.add(0, 0, f"def {names[name]}(w, d0, fn, vals):")
+        expressions.is_repeated = name != source.name
+        if expressions.is_repeated:
+            translation.add(1, 0, f"spend({_weight(body)})")
         data = Written("d0", is_raw=name == source.name and not changes_maps)
         if name == source.name and changes_maps:
             translation.add(1, 0, "d0 = exact(d0)")
@@ -154,7 +158,8 @@ class _Function:
         value = self._value(pipeline, scope)
         goods, key = f"r{next(self._numbers)}", f"k{next(self._numbers)}"
         helper = "pairs" if len(pipeline.variables) > 1 else "items"
-        self._add(depth, pipeline.at, f"{goods} = {self._expressions.range(value, helper)}")
+        ranged = f"looped({self._expressions.range(value, helper)}, {_weight(node.body)})"
+        self._add(depth, pipeline.at, f"{goods} = {ranged}")
         dot = Written(f"d{next(self._numbers)}", value.is_raw)
         outer = scope.copy()
         inside = depth
@@ -167,7 +172,27 @@ class _Function:
             self._set(pipeline, 0, Written(key), scope, inside + 1)
         if pipeline.variables:
             self._set(pipeline, -1, dot, scope, inside + 1)
+        is_repeated, self._expressions.is_repeated = self._expressions.is_repeated, True
         self.body(node.body, Scope(dot, scope.variables), inside + 1)
+        self._expressions.is_repeated = is_repeated
         if node.otherwise:
             self._add(depth, pipeline.at, "else:")
             self.body(node.otherwise, outer, depth + 1)
+
+
+def _weight(body: Body) -> int:
+    """Return the steps that a body takes, without those of its loops and of what it calls."""
+    weight = 1
+    for node in body:
+        match node:
+            case Text():
+                weight += len(node.text) // LETTERS
+            case Action():
+                weight += len(node.pipeline.commands)
+            case If():
+                weight += _weight(node.body) + _weight(node.otherwise)
+            case Range() | Jump() | TemplateCall():
+                weight += 1
+            case _:
+                assert_never(node)
+    return weight

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, assert_never
 
+from kwokctl.expr.budget import looped
 from kwokctl.expr.jq import access
 from kwokctl.expr.jq.parser import (
     Constant,
@@ -30,16 +31,36 @@ _NAMES = {
     "item": access.item,
     "each": access.each,
     "each_if_any": access.each_if_any,
+    "looped": looped,
 }
 
 
 def build(steps: Steps) -> Compiled:
     """Return the function for a filter; raise NotCompiledError if it is too large."""
-    writer = _Writer()
+    writer = _Writer(counts=may_multiply(steps))
     writer.line("def run(x0, add):")
     writer.walk(steps, "x0", 1, writer.add)
     compiled: Compiled = _function(writer.lines)
     return compiled
+
+
+def may_multiply(steps: Steps) -> bool:
+    """Return whether the results may be more than the parts of the input: then they are counted.
+
+    A `select` passes its input on for each result of its path that is right: two of them, with `[]`
+    within, do so for each pair.
+    """
+    return _multiplying(steps) > 1
+
+
+def _multiplying(steps: Steps) -> int:
+    found = 0
+    for step in steps:
+        if isinstance(step, Select):
+            found += any(isinstance(each, Each) for each in step.path) + _multiplying(step.path)
+        elif isinstance(step, Either):
+            found += max(map(_multiplying, step.branches), default=0)
+    return found
 
 
 def build_path(steps: Steps) -> Callable[[object], object] | None:
@@ -66,8 +87,9 @@ def _function(lines: list[str]) -> Callable[..., Any]:
 class _Writer:
     """Writes the function line by line; variables are numbered."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, counts: bool = False) -> None:
         self.lines: list[str] = []
+        self._counts = counts
         self._variables = _numbered()
 
     def line(self, text: str, depth: int = 0) -> None:
@@ -110,6 +132,7 @@ class _Writer:
         if isinstance(step, Each):
             other = "each_if_any" if step.optional else "each"
             items = f"{variable} if type({variable}) is list else {other}({variable})"
+            items = f"looped({items}, 1)" if self._counts else items
             self.line(f"for {result} in {items}:", depth)
             self.walk(rest, result, depth + 1, end)
             return

@@ -1,4 +1,6 @@
-"""The interpreter of jq, loaded once more under a name of its own, with regular expressions as gojq has them.
+"""The interpreter of jq, loaded once more under a name of its own, so that it counts its steps.
+
+Regular expressions are as gojq has them.
 
 A program that uses purejq itself, such as a test with our plug-in, has it as it is.
 """
@@ -10,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
 
+from kwokctl.expr.jq.metering import meter
 from kwokctl.expr.regexp import Regexp, RegexpError, RegexpMatch, compile_regexp
 
 _NAME = f"{__package__}.purejq"
@@ -28,6 +31,7 @@ def interpreter() -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[_NAME] = module_from_spec(spec)
     spec.loader.exec_module(module)
+    meter(_NAME)
     builtins = import_module(f"{_NAME}.builtins")
     builtins.__dict__.update(_regular_expressions(module.JqError))
     return module

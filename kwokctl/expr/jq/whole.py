@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.budget import BudgetError, metered, size_of, spend
 from kwokctl.expr.jq import mistakes
 from kwokctl.expr.jq.access import JqError
 from kwokctl.expr.jq.interpreter import interpreter
@@ -34,13 +35,20 @@ def build(source: str) -> Callable[[Json], list[Json]]:
 
     def run(value: Json) -> list[Json]:
         try:
-            return list(program.run(value, vars=_VARIABLES))
-        except (MemoryError, TimeoutError):
-            raise  # the caller's bounds
+            return metered(_results, program, value)
+        except (BudgetError, MemoryError):
+            raise  # bounds are not for the program to catch
         except Exception as e:  # the interpreter's own mistakes are errors of the program, too
             raise JqError(str(e) or type(e).__name__) from e
 
     return run
+
+
+def _results(program: Any, value: Json) -> list[Json]:
+    """Return the results; parts of them that are the same count each time."""
+    found = list(program.run(value, vars=_VARIABLES))
+    spend(size_of(found))
+    return found
 
 
 def with_floats(value: Json) -> Json:

@@ -12,7 +12,6 @@ import pytest
 
 from kwokctl.cli import app
 from kwokctl.components.catalog import usual_options
-from kwokctl.host.memory import bounded
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ClusterName
 from tests.support import elsewhere
@@ -176,12 +175,3 @@ def test_doctor_says_it_too_and_looks_no_further(other: Elsewhere) -> None:
 
     assert found["findings"] == 1
     assert [each["check"] for each in found["machine"]] == ["runtimes"]
-
-
-def test_expressions_are_read_where_nothing_can_bound_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-
-    with bounded(memory=1):
-        read = bytes(1 << 20)
-
-    assert len(read) == 1 << 20

@@ -13,6 +13,7 @@ from kwokctl.clusters.stage_tools.linting.contradictions import (
     place_of,
     shadowing,
 )
+from kwokctl.clusters.stage_tools.linting.costs import costly_expressions
 from kwokctl.clusters.stage_tools.linting.field_paths import wrong_fields
 from kwokctl.clusters.stage_tools.linting.trial import failing_templates
 from kwokctl.clusters.stage_tools.linting.unknown_fields import unknown_fields, without
@@ -131,7 +132,9 @@ def _of_stage(text: _Text, stage: Stage) -> Iterator[Finding]:
             *((place_of(places.jq[index]), why) for index, why in wrong_fields(stage)),
         ):
             yield text.finding(place, why)
-    for field, why in failing_templates(stage):
+    places = text.places() if stage.selector is not None else Places((), ())
+    failing = (*costly_expressions(stage, places), *failing_templates(stage))
+    for field, why in failing:
         yield text.finding(field, f"fails on an example: {why}", WARNING)
     delay = stage.delay
     if delay is not None and not delay.bound_from and (delay.bound or delay.base) < delay.base:

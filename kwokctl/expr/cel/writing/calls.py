@@ -21,9 +21,10 @@ def call(parts: Parts, node: CelCall) -> str:
     if folded:
         return folded
     written = [parts.write(operand) for operand in node.operands]
-    if function.inline:
+    if function.inline and not (parts.is_metered and function.does):
         return function.inline.format(*written)
-    return f"{parts.constant(function.does)}({', '.join(written)})"
+    assert function.does is not None
+    return f"{parts.function(function.does)}({', '.join(written)})"
 
 
 def _is_quantity(parts: Parts, node: CelNode) -> bool:

@@ -69,7 +69,8 @@ def _contained(parts: Parts, node: CelCall) -> str:
     type_, is_text = parts.type(whole), parts.type(item).kind == "string"
     inner = type_.params[0].kind if type_.params else ""
     if inner == "string" and (type_.kind == "list" or is_text):
-        return f"({parts.write(item)} in {_constants(parts, whole) or parts.write(whole)})"
+        items = _constants(parts, whole) or parts.looked(parts.write(whole))
+        return f"({parts.write(item)} in {items})"
     if type_ == RESOURCES and is_text:
         return f"({parts.write(item)} in {parts.write(whole)})"
     return f"contained({parts.boxed(item)}, {parts.boxed(whole)})"

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from kwokctl.expr.budget import charged
 from kwokctl.expr.cel.checking.checker import Checked
 from kwokctl.expr.cel.functions.overload import Overload
 from kwokctl.expr.cel.kinds.cel_type import CelType
@@ -20,9 +21,14 @@ class Parts(ABC):
         names: Mapping[str, object],
         *,
         is_fast: bool,
+        is_metered: bool,
     ) -> None:
-        """Write in the fast way or in the careful one; `names` holds the functions to call."""
+        """Write in the fast way or in the careful one; `names` holds the functions to call.
+
+        If it is metered, functions take steps for what they look at, and loops for their rounds.
+        """
         self.is_fast = is_fast
+        self.is_metered = is_metered
         self.names = dict(names)
         self._checked = checked
         self._dispatchers = dispatchers
@@ -41,7 +47,15 @@ class Parts(ABC):
 
     def dispatcher(self, name: str) -> str:
         """Return what to call if the types of the values decide in the evaluation."""
-        return self.constant(self._dispatchers[name])
+        return self.function(self._dispatchers[name])
+
+    def function(self, does: Callable[..., object]) -> str:
+        """Return a name for a function."""
+        return self.constant(charged(does) if self.is_metered else does)
+
+    def looked(self, written: str) -> str:
+        """Return the Python for a part that is looked at as a whole."""
+        return f"looked({written})" if self.is_metered else written
 
     def constant(self, value: Json) -> str:
         """Return a name for a value."""

@@ -8,7 +8,9 @@ matter, because the other side of `||` or `&&` decides.
 
 from collections.abc import Callable, Mapping
 
+from kwokctl.expr.budget import charged, looked, looped
 from kwokctl.expr.cel.checking.checker import TYPE_NAMES, Checked
+from kwokctl.expr.cel.loops import nodes
 from kwokctl.expr.cel.syntax.nodes import (
     CelCall,
     CelListing,
@@ -30,15 +32,21 @@ from kwokctl.expr.cel.writing.operators import OPERATORS
 from kwokctl.expr.cel.writing.parts import Parts
 from kwokctl.expr.cel.writing.places import mark
 
+_PARTS = 8
+"""Parts of an expression that are evaluated in a step."""
+_LOOKING: Mapping[str, Callable[..., object]] = {
+    "box": box,
+    "contained": comparing.contained,
+    "equal": comparing.equal,
+}
+"""Those that may look at all that is in a value."""
 _NAMES: Mapping[str, object] = {
+    **_LOOKING,
     "amount": structs.amount,
     "both": reaching.both,
-    "box": box,
     "bytes_of": decoding.bytes_of,
-    "contained": comparing.contained,
     "duration_of": decoding.duration_of,
     "either": reaching.either,
-    "equal": comparing.equal,
     "exists": reaching.exists,
     "has": reaching.has,
     "holds": reaching.holds,
@@ -54,16 +62,28 @@ _NAMES: Mapping[str, object] = {
     "truth": reaching.truth,
     "type_of": type_of,
 }
+_METERED: Mapping[str, object] = {
+    **_NAMES,
+    **{name: charged(function) for name, function in _LOOKING.items()},
+    "looked": looked,
+    "looped": looped,
+}
 
 
 class CelWriter(Parts):
     """Writes one expression in one of the two ways."""
 
     def __init__(
-        self, checked: Checked, dispatchers: Mapping[str, Callable[..., object]], *, is_fast: bool
+        self,
+        checked: Checked,
+        dispatchers: Mapping[str, Callable[..., object]],
+        *,
+        is_fast: bool,
+        is_metered: bool,
     ) -> None:
         """Know the types of all parts."""
-        super().__init__(checked, dispatchers, _NAMES, is_fast=is_fast)
+        names = _METERED if is_metered else _NAMES
+        super().__init__(checked, dispatchers, names, is_fast=is_fast, is_metered=is_metered)
 
     def write(self, node: CelNode) -> str:
         """Return the Python for a part; in the careful way its line is preceded by where the part is."""
@@ -122,6 +142,8 @@ class CelWriter(Parts):
         whole, variable = self.write(node.whole), f"v_{node.variable}"
         if self.type(node.whole).is_open:
             whole = f"items({whole})"
+        if self.is_metered:
+            whole = f"looped({whole}, {self._weight(node)})"
         over = f"for {variable} in {whole}"
         match node.name:
             case "map":
@@ -134,6 +156,11 @@ class CelWriter(Parts):
                 return f"([{self.truth(node.result)} {over}].count(True) == 1)"
             case _:
                 return self._quantified(node, whole, variable)
+
+    @staticmethod
+    def _weight(node: CelMacro) -> int:
+        parts = (node.result, node.condition) if node.condition else (node.result,)
+        return 1 + sum(1 for part in parts for _ in nodes(part)) // _PARTS
 
     def _quantified(self, node: CelMacro, whole: str, variable: str) -> str:
         """Write `all` or `exists`; the fast way looks at all items, which are few."""

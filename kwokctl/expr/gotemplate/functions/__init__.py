@@ -74,6 +74,25 @@ def takes(name: str, count: int) -> bool:
     return True
 
 
+READING = frozenset(
+    {"coalesce", "default", "empty", "first", "get", "hasKey", "index", "last", "len", "not", "ternary"}
+)  # fmt: skip
+"""The functions that take as long for a large value as for a small one."""
+FLAT = frozenset(
+    {"append", "concat", "initial", "keys", "mustAppend", "mustInitial", "mustPrepend", "mustPush", "mustRest",
+     "mustReverse", "mustSlice", "omit", "pick", "prepend", "push", "rest", "reverse", "set", "slice", "unset", "values"}
+)  # fmt: skip
+"""The functions that copy one level of their first value at most."""
+MODEST = READING | frozenset(
+    {"add", "add1", "atoi", "ceil", "contains", "date", "dateInZone", "div", "eq", "floor", "ge", "gt", "hasPrefix",
+     "hasSuffix", "int", "int64", "le", "lower", "lt", "max", "min", "mod", "mul", "ne", "now", "randInt", "round", "sub",
+     "substr", "trim", "trimPrefix", "trimSuffix", "trunc"}
+)  # fmt: skip
+"""The functions that make nothing larger than what they are given: one call of each takes next to no steps.
+
+Of the others some in a row can make a value of any size.
+"""
+
 COUNTING = frozenset(
     {"YAML", "abbrev", "abbrevboth", "chunk", "indent", "mustChunk", "mustRegexFindAll",
      "mustRegexSplit", "nindent", "plural", "randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt",

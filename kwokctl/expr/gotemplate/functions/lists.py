@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from kwokctl.expr.budget import spend
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, listing, texts, whole
 from kwokctl.expr.gotemplate.functions.choices import deep_equal
@@ -14,6 +15,7 @@ from kwokctl.json_value import Json
 def _unique(values: object) -> list[object]:
     found: list[object] = []
     for value in listing(values):
+        spend(len(found))
         if not _is_in(value, found):
             found.append(value)
     return found
@@ -71,7 +73,9 @@ def _slice(values: object, *bounds: object) -> object:
 
 
 def _without(values: object, *omitted: object) -> list[object]:
-    return [value for value in listing(values) if not _is_in(value, omitted)]
+    items = listing(values)
+    spend(len(items) * len(omitted))
+    return [value for value in items if not _is_in(value, omitted)]
 
 
 def _sorted(values: object) -> Strings:

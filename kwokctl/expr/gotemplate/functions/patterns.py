@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from itertools import islice
 
+from kwokctl.expr.budget import looked
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 from kwokctl.expr.gotemplate.go.go_types import NilStrings, Strings
@@ -51,7 +52,7 @@ def _replaced(pattern: object, value: object, expand: Callable[[RegexpMatch], st
     parts: list[str] = []
     at = 0
     for match in _compiled(pattern).all(whole):
-        parts += [whole[at : match.start()], expand(match)]
+        parts += [whole[at : match.start()], looked(expand(match))]
         at = match.end()
     return "".join([*parts, whole[at:]])
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from kwokctl.expr.budget import LETTERS, spend
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text, texts
 from kwokctl.expr.gotemplate.functions.words import (
@@ -15,6 +16,8 @@ from kwokctl.expr.gotemplate.go.formatting import plain, quoted
 from kwokctl.expr.gotemplate.go.go_types import StringMap, Strings
 
 _LONGEST = 1_000_000
+_COPIED = 2048
+"""Bytes that are looked at or copied in a step."""
 _SPACES = frozenset("\t\n\v\f\r \x85\xa0")
 
 
@@ -80,12 +83,25 @@ def indent(spaces: object, value: object) -> str:
     width = count(spaces)
     if not 0 <= width <= _LONGEST:
         raise TemplateError(f"a text cannot be indented by {spaces}")
-    lead = " " * width
-    return lead + text(value).replace("\n", "\n" + lead)
+    lead, given = " " * width, text(value)
+    spend(width * given.count("\n") // LETTERS)
+    return lead + given.replace("\n", "\n" + lead)
 
 
 def _indent_new(spaces: object, value: object) -> str:
     return "\n" + indent(spaces, value)
+
+
+def _joined(separator: object, value: object) -> str:
+    between, parts = text(separator), texts(value)
+    spend(len(between) * len(parts) // LETTERS)
+    return between.join(parts)
+
+
+def _replaced(old: object, new: object, value: object) -> str:
+    whole, before, after = text(value), text(old), text(new)
+    spend(len(after) * whole.count(before) // LETTERS)
+    return whole.replace(before, after)
 
 
 def _cat(*parts: object) -> str:
@@ -124,6 +140,9 @@ def _split_all(separator: object, value: object) -> Strings:
 def _wrapped(width: object, value: object, *, separator: str = "\n", cuts: bool = False) -> str:
     """Break a text into lines of so many bytes, at spaces."""
     rest, width = text(value).encode(), max(count(width), 1)
+    spend(
+        len(rest) * (len(rest) // width) // _COPIED + len(separator) * len(rest) // width // LETTERS
+    )
     lines: list[bytes] = []
     while len(rest) > width:
         if rest[:1] == b" ":
@@ -144,6 +163,12 @@ def _wrapped(width: object, value: object, *, separator: str = "\n", cuts: bool 
 
 def _trimmed(value: object) -> str:
     return text(value).strip()
+
+
+def _trimmed_of(characters: object, value: object) -> str:
+    whole, omitted = text(value), text(characters)
+    spend(len(whole) * len(omitted) // _COPIED)
+    return whole.strip(omitted)
 
 
 def _squeezed(value: object) -> str:
@@ -170,7 +195,7 @@ TEXTS: dict[str, Callable[..., object]] = {
     "hello": lambda: "Hello!",
     "indent": indent,
     "initials": _initials,
-    "join": lambda separator, value: text(separator).join(texts(value)),
+    "join": _joined,
     "kebabcase": lambda value: joined_words(text(value), "-"),
     "lower": lambda value: text(value).lower(),
     "nindent": _indent_new,
@@ -178,7 +203,7 @@ TEXTS: dict[str, Callable[..., object]] = {
     "plural": _plural,
     "quote": quote,
     "repeat": _repeated,
-    "replace": lambda old, new, value: text(value).replace(text(old), text(new)),
+    "replace": _replaced,
     "snakecase": lambda value: joined_words(text(value), "_"),
     "split": lambda separator, value: _numbered(_split(separator, value)),
     "splitList": _split_all,
@@ -190,10 +215,10 @@ TEXTS: dict[str, Callable[..., object]] = {
     "toString": plain,
     "toStrings": texts,
     "trim": _trimmed,
-    "trimAll": lambda characters, value: text(value).strip(text(characters)),
+    "trimAll": _trimmed_of,
     "trimPrefix": lambda prefix, value: text(value).removeprefix(text(prefix)),
     "trimSuffix": lambda suffix, value: text(value).removesuffix(text(suffix)),
-    "trimall": lambda characters, value: text(value).strip(text(characters)),
+    "trimall": _trimmed_of,
     "trunc": _truncated,
     "untitle": lambda value: re.sub(r"(?<!\S)\S", lambda match: match[0].lower(), text(value)),
     "upper": lambda value: upper_case(text(value)),

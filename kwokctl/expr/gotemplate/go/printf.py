@@ -137,6 +137,8 @@ class _Printer:
     def _number(self, text: str | None, what: str) -> tuple[int | None, str]:
         """Return a width or precision, and what is written if an argument cannot be one."""
         if text != "*":
+            if text and int(text) > _WIDEST:
+                raise TemplateError(f"'printf' cannot write {text} characters for a value")
             return (int(text) if text else None), ""
         value = self._arguments[self._next] if self._next < len(self._arguments) else None
         self._next += self._next < len(self._arguments)

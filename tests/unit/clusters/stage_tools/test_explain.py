@@ -157,3 +157,22 @@ def test_a_template_that_fails_is_an_error_of_its_stage_alone() -> None:
     [stage] = as_tested(pod(), found)["stages"]
     assert stage["error"].startswith("template 'stage', line 1, column 4: no")
     assert "next" not in stage
+
+
+def test_an_expression_that_takes_too_long_is_named() -> None:
+    selecting = "selector: {matchExpressions: [{jq: {key: '[range(1e12)]', operator: Exists}}]},"
+    [delayed] = verdicts(
+        "{resourceRef: {kind: Pod}, selector: {}, delay: {durationFrom: {jq: {expression: 'range(1e12) | empty'}}},"
+        " steps: [{delete: true}]}",
+        pod(),
+    )
+    [rendered] = verdicts(
+        "{resourceRef: {kind: Pod}, selector: {}, steps: [{patch: {subresource: status, root: status, template: "
+        "'{{ range until 1000000 }}{{ range until 1000000 }}{{ end }}{{ end }}'}}]}",
+        pod(),
+    )
+
+    too_much = "it takes more than 100,000 steps"
+    assert broken(selecting, pod()) == f"jq '[range(1e12)]': {too_much}"
+    assert delayed.broken_rule == f"jq 'range(1e12) | empty': {too_much}"
+    assert rendered.error == f"template 'stage', line 1, column 10: {too_much}"

@@ -109,6 +109,8 @@ def test_parameters_are_edited_one_program_after_the_other() -> None:
         ("empty", "gives 0 results instead of one"),
         (".a |", "not a jq program"),
         (".a.b.c", "jq '.a.b.c'"),
+        (".a = [range(1e12)]", "it takes more than 100,000 steps"),
+        ('reduce range(99) as $i ("a"; . + .)', "it takes more than 100,000 steps"),
     ],
 )
 def test_a_parameter_that_cannot_be_edited_so_is_named(program: str, message: str) -> None:

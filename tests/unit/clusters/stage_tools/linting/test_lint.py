@@ -288,3 +288,21 @@ def test_files_without_stages_are_no_files_to_lint(tmp_path: Path) -> None:
 
     with pytest.raises(NotFoundError):
         lint([str(tmp_path)])
+
+
+def test_expressions_that_take_too_long_on_an_example_are_reported(tmp_path: Path) -> None:
+    digits = "[0,1,2,3,4,5,6,7,8,9]"
+    loops = "".join(f"{digits}.all(v{n}, " for n in range(9)) + "true" + ")" * 9
+    stage = selecting(
+        "jq: {key: '[range(1e12)]', operator: Exists}", f'cel: {{expression: "{loops}"}}'
+    )
+    delay = "\ndelay: {durationFrom: {jq: {expression: 'range(1e12) | empty'}}}"
+
+    found = findings(tmp_path, stage + delay)
+
+    fields = [line.split()[2] for line in found if "it takes more than 100,000 steps" in line]
+    assert fields == [
+        "spec.selector.matchExpressions[0]",
+        "spec.selector.matchExpressions[1]",
+        "spec.delay.durationFrom",
+    ]

@@ -18,9 +18,10 @@ from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConflictError, NotFoundError
 from kwokctl.host.paths import WorkDir
 from kwokctl.registry import load
+from kwokctl.replacing import replace
 from kwokctl.script.steps import Action, Command, Comment, FileText
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
-from tests.support.options import cluster_options
+from tests.support.options import changed, cluster_options
 from tests.support.saved_cluster import home_with
 
 NAME = cluster_name("dev")
@@ -93,6 +94,29 @@ async def test_a_new_cluster_has_its_files_before_its_components(tmp_path: Path)
     assert files[0] == "kwok.yaml"
     assert "etcd.json" in files
     assert not (tmp_path / "kwok").exists()
+
+
+@pytest.mark.parametrize(
+    ("wait", "ends"),
+    [
+        (None, []),
+        (90.0, ["--timeout=90s node/kwokctl-probe", "delete node kwokctl-probe"]),
+        (0.0, ["--timeout=-1s node/kwokctl-probe", "delete node kwokctl-probe"]),
+    ],
+)
+async def test_a_controller_of_another_make_is_probed_as_by_the_command(
+    tmp_path: Path, wait: float | None, ends: list[str]
+) -> None:
+    home = Home(workdir=WorkDir(tmp_path / "kwok"), cache=tmp_path / "cache", load_runtime=load)
+    options = changed(OPTIONS, kwok_controller_binary="/bin/true", runtime="binary")
+    resolved = Resolved(options=options, chosen=frozenset(), warnings=())
+    steps = await create_steps(home, replace(request(home), resolved=resolved, wait=wait))
+    words = [" ".join(step.words) for step in steps if isinstance(step, Command)]
+    probing = [each for each in words if "kwokctl-probe" in each]
+
+    assert [each.endswith(end) for each, end in zip(probing, ends, strict=True)] == [True] * len(
+        ends
+    )
 
 
 async def test_data_that_a_killed_restore_has_left_are_put_in_order(tmp_path: Path) -> None:

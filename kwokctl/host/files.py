@@ -85,7 +85,7 @@ def private_folder(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)
-    if not _is_own_folder(path):
+    if not is_own_folder(path):
         raise ConflictError(
             f"'{path}' is not a folder of this user",
             hint="remove it, or choose another and shorter folder with KWOK_WORKDIR",
@@ -96,11 +96,11 @@ def private_folder(path: Path) -> Path:
 
 def remove_private_folder(path: Path) -> None:
     """Remove what `private_folder` has made; what another user has put in its place stays."""
-    if os.path.lexists(path) and _is_own_folder(path):
+    if os.path.lexists(path) and is_own_folder(path):
         remove_tree(path)
 
 
-def _is_own_folder(path: Path) -> bool:
+def is_own_folder(path: Path) -> bool:
     """Return whether a folder is this user's, and if it is a link, that, too."""
     me = os.geteuid() if hasattr(os, "geteuid") else NO_USERS
     # Looked at before it is followed: the kernel may refuse to follow another user's link

@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import re
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -11,11 +9,8 @@ from platformdirs import user_cache_path
 
 from kwokctl.errors import UnavailableError
 from kwokctl.host.platforms import user_id
+from kwokctl.host.socket_folder import socket_folder
 from kwokctl.model import ClusterName, ComponentName
-
-_LONGEST_SOCKET_FOLDER = 90
-_LAST_RESORT = Path("/tmp")  # noqa: S108 - the folder made in it is its owner's alone
-_DIVIDES_URLS = re.compile(r'[,%"#?\\\x00-\x1f\x7f]')
 
 
 def home_folder() -> Path | None:
@@ -216,17 +211,13 @@ class ClusterPaths(msgspec.Struct, frozen=True):
 
     @property
     def sockets(self) -> Path:
-        """The folder of unix sockets; only its owner may enter it.
+        """The folder of unix sockets; only its owner may enter it."""
+        return socket_folder(self.root, self.sockets_note)
 
-        Socket paths are limited to about 107 bytes, and components get them as URLs in lists, which
-        some characters divide. So a cluster with a long or unusual path has a short folder
-        elsewhere.
-        """
-        digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
-        stand_in = f"kwokctl-{user_id()}-{digest}"
-        inside = self.root / "run"
-        temporary = Path(tempfile.gettempdir()) / stand_in
-        return next((f for f in (inside, temporary) if _holds_sockets(f)), _LAST_RESORT / stand_in)
+    @property
+    def sockets_note(self) -> Path:
+        """The file that says where the sockets are, if that is elsewhere."""
+        return self.root / "sockets"
 
     @property
     def etcd_socket(self) -> Path:
@@ -242,11 +233,6 @@ class ClusterPaths(msgspec.Struct, frozen=True):
     def egress_socket(self) -> Path:
         """The unix socket at which the kubelet server makes connections for the API server."""
         return self.sockets / "egress.sock"
-
-
-def _holds_sockets(folder: Path) -> bool:
-    is_short = len(os.fsencode(folder)) <= _LONGEST_SOCKET_FOLDER
-    return is_short and not _DIVIDES_URLS.search(str(folder))
 
 
 class WorkDir(msgspec.Struct, frozen=True):

@@ -42,6 +42,8 @@ def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
 def public_files(paths: ClusterPaths, saved: Saved, plan: Plan) -> Iterator[Folder | FileText]:
     """Yield the folders, and the files without secrets."""
     yield from (Folder(paths.root), Folder(paths.sockets))
+    if not paths.sockets.is_relative_to(paths.root):
+        yield FileText(paths.sockets_note, f"{paths.sockets}\n", 0o600)
     yield state_file(paths, saved, plan)
     policy = saved.options.of(kube_apiserver.KubeApiserverOptions).audit_policy
     if policy and not paths.audit_policy.exists():

@@ -1,0 +1,135 @@
+"""How long clusters take to create and delete, and what that costs, beside another kwokctl: in turns, in one run.
+
+    python -m benchmarks.against --other kwokctl-of-go --controller kwok-of-go [--rounds 7]
+
+The other one is given the same programs of Kubernetes, and a controller of its own. CPU is that of all processes, also of those
+that stay, as a control group counts it, for which this needs root.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import cache_from_source
+from pathlib import Path
+
+import kwokctl
+from benchmarks.report import Row, report
+from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.target import here
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
+from kwokctl.host.paths import cache_dir
+from tests.support.control_groups import Group, group
+
+_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+_ETCD = ("etcd", "etcdctl")
+_FIRST = Path("/sys/fs/cgroup/cpuacct")
+"""The controller that counts in cgroup v1; in v2 that of processors does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one command took, in seconds."""
+
+    wall: float
+    cpu: float
+
+
+def main() -> None:
+    """Print medians of both, and their ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--other", required=True, help="the other kwokctl")
+    parser.add_argument("--controller", required=True, help="the controller of the other one")
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    programs = _programs()
+    theirs = {**programs, "KWOK_KWOK_CONTROLLER_BINARY": options.controller}
+    commands = {
+        "ours": ([str(Path(sys.executable).with_name("kwokctl"))], programs),
+        "the other": ([options.other], theirs),
+    }
+    found: dict[str, list[tuple[Spent, Spent]]] = {name: [] for name in commands}
+    for _ in range(options.rounds):
+        for name, (command, environment) in commands.items():
+            found[name].append(_life(command, environment))
+    print(f"bytecode of ours: {'there' if _has_bytecode() else 'not there'}")
+    for number, verb in enumerate(("create cluster --wait", "delete cluster")):
+        report(verb, list(_rows({name: [each[number] for each in found[name]] for name in found})))
+
+
+def _rows(found: Mapping[str, Sequence[Spent]]) -> Iterator[Row]:
+    for what, of in (("wall", "wall"), ("CPU of all processes", "cpu")):
+        medians = {
+            name: statistics.median(getattr(each, of) for each in spent)
+            for name, spent in found.items()
+        }
+        for name, seconds in medians.items():
+            yield Row(f"{what}, {name}", seconds, "s")
+        yield Row(f"{what}, ratio", medians["ours"] / medians["the other"], "")
+
+
+def _life(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Spent, Spent]:
+    controller = "cpuacct" if _FIRST.is_dir() else "cpu"
+    with group(controller) as counted, tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as work:
+        own = {"KWOK_WORKDIR": f"{work}/work", "KUBECONFIG": f"{work}/kubeconfig"}
+        run = partial(_run, counted, {**os.environ, **environment, **own})
+        created = run([*command, "create", "cluster", "--name=against", "--wait=5m"])
+        _rest(counted)
+        deleted = run([*command, "delete", "cluster", "--name=against"])
+    return created, deleted
+
+
+def _run(counted: Group, environment: Mapping[str, str], words: Sequence[str]) -> Spent:
+    before, began = _used(counted), time.perf_counter()
+    ended = subprocess.run(
+        counted.entered(*words), env=environment, capture_output=True, text=True, check=False
+    )
+    spent = Spent(time.perf_counter() - began, _used(counted) - before)
+    if ended.returncode:
+        raise SystemExit(f"'{' '.join(words)}' failed:\n{ended.stderr}")
+    return spent
+
+
+def _rest(counted: Group) -> None:
+    """Wait until the work of a cluster's first seconds is done: it is deleted at the same point of its life."""
+    before, now = -1.0, _used(counted)
+    while now - before > 0.1:
+        time.sleep(0.5)
+        before, now = now, _used(counted)
+
+
+def _used(counted: Group) -> float:
+    if counted.is_first:
+        return int((counted.folder / "cpuacct.usage").read_text()) / 1e9
+    lines = (counted.folder / "cpu.stat").read_text().splitlines()
+    return int(dict(line.split() for line in lines)["usage_usec"]) / 1e6
+
+
+def _programs() -> Mapping[str, str]:
+    """Return the variables that name programs of Kubernetes, as both commands read them."""
+    store = store_of(cache_dir(), here())
+    versions = {
+        **dict.fromkeys(_KUBERNETES, DEFAULT_KUBE_VERSION),
+        **dict.fromkeys(_ETCD, etcd_version(DEFAULT_KUBE_VERSION)),
+    }
+    found = {name: store.find(name, version) for name, version in versions.items()}
+    return {
+        f"KWOK_{name.upper().replace('-', '_')}_BINARY": str(entry.path)
+        for name, entry in found.items()
+        if entry
+    }
+
+
+def _has_bytecode() -> bool:
+    """Return whether modules need not be compiled by each command."""
+    return Path(cache_from_source(str(Path(kwokctl.__file__).with_name("errors.py")))).is_file()
+
+
+if __name__ == "__main__":
+    main()

@@ -81,7 +81,7 @@ def test_a_document_can_ask_for_the_original_s_ways(
 def test_a_cluster_can_have_been_created_with_the_original_s_ways(
     words: Words, runner: RecordingRunner, environ: dict[str, str], compat: str, code: int
 ) -> None:
-    runner.answers["scale_within"] = ScaleResult(kind="Pod", name="web", created=1)
+    runner.answers["scale"] = ScaleResult(kind="Pod", name="web", created=1)
     workdir = WorkDir(Path(environ["KWOK_WORKDIR"]))
     save_cluster(workdir, ClusterName("kwok"), cluster_options(compat=compat))
 

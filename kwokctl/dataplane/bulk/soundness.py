@@ -5,7 +5,7 @@ from collections.abc import Callable
 from kwokctl.dataplane.copies.json_stamp import Stamp
 from kwokctl.dataplane.copies.symbolic_object import filled
 from kwokctl.dataplane.copies.variable_fields import Copy, Role
-from kwokctl.dataplane.shapes import check_change
+from kwokctl.dataplane.shapes import check_change, takes_any_text
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
 
@@ -24,9 +24,15 @@ def soundness(resource: Resource, body: Json, stamp: Stamp) -> Callable[[Copy], 
     }
     if not readers or resource not in {NODES, PODS}:
         return lambda _: True
+    texts = [readers.pop(path) for path in list(readers) if takes_any_text(resource, path[1:])]
     parts = {str(path[1]) for path in readers}
 
     def is_sound(copy: Copy) -> bool:
+        for read in texts:
+            if type(read(copy)) is not str:
+                return False
+        if not parts:
+            return True
         values = {path: read(copy) for path, read in readers.items()}
         news = {part: filled(body[_STATUS][part], (_STATUS, part), values) for part in parts}
         after = {**body, _STATUS: {**body[_STATUS], **news}}

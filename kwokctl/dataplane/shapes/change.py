@@ -5,12 +5,12 @@ repaired: it refuses every later change of the object, too. So what is not certa
 verdict and its message.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 import orjson
 
-from kwokctl.dataplane.shapes.checking import check_status
+from kwokctl.dataplane.shapes.checking import TYPES, check_status
 from kwokctl.dataplane.shapes.node_rules import NODE_RULES
 from kwokctl.dataplane.shapes.pod_rules import POD_RULES
 from kwokctl.dataplane.shapes.rule import Check, Rule, StatusChange
@@ -52,6 +52,19 @@ def check_change(
 def _checks(kind: str, parts: tuple[str, ...]) -> tuple[Check, ...]:
     """Return the checks that look at one of some parts."""
     return tuple(rule.check for rule in _RULES[kind] if not rule.parts.isdisjoint(parts))
+
+
+def takes_any_text(resource: Resource, path: Sequence[str | int]) -> bool:
+    """Return whether the API server takes whatever text there is at a place of a status.
+
+    The path begins below the status; there is no rule for that part of it.
+    """
+    if any(path[0] in rule.parts for rule in _RULES[resource.kind]):
+        return False
+    word = f"{resource.kind}Status"
+    for step in path:
+        word = TYPES.get(word, {}).get(str(step), "") if isinstance(step, str) else word.strip("[]")
+    return word == "str"
 
 
 def changed_parts(known: Json, status: Json) -> list[str]:

@@ -51,6 +51,9 @@ def sound(values: Mapping[Path, Json], resource: Resource = NODES, **other: Role
         ({FIRST: "b"}, False),
         ({FIRST: 1}, False),
         ({("status", "phase"): "Odd", DEVICE: "1"}, True),
+        ({("status", "phase"): 1}, False),
+        ({("status", "nodeInfo", "bootID"): "any text"}, True),
+        ({("status", "nodeInfo", "bootID"): 1}, False),
         ({("metadata", "labels", "a"): "two words"}, True),
     ],
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.shapes import changed_parts, check_change
+from kwokctl.dataplane.shapes import changed_parts, check_change, takes_any_text
 from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
 
 ENDED, FAILED = ({"terminated": {"exitCode": code}} for code in (0, 1))
@@ -258,3 +258,24 @@ def test_parts_that_are_gone_are_others() -> None:
 
 def test_other_kinds_are_for_the_api_server() -> None:
     assert problem(LEASES, {"a": "b"}) == "the status of kind 'Lease' is not known here"
+
+
+@pytest.mark.parametrize(
+    ("resource", "path", "is_free"),
+    [
+        (NODES, ("nodeInfo", "bootID"), True),
+        (NODES, ("phase",), True),
+        (NODES, ("images", 0, "names", 1), True),
+        (NODES, ("nodeInfo", "swap", "capacity"), False),
+        (NODES, ("addresses", 0, "address"), False),
+        (NODES, ("capacity", "cpu"), False),
+        (NODES, ("unknown", "field"), False),
+        (PODS, ("reason",), True),
+        (PODS, ("conditions", 0, "type"), False),
+        (PODS, ("startTime",), False),
+    ],
+)
+def test_places_are_known_where_any_text_is_taken(
+    resource: Resource, path: tuple[str | int, ...], is_free: bool
+) -> None:
+    assert takes_any_text(resource, path) is is_free

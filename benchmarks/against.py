@@ -29,6 +29,7 @@ from tests.support.control_groups import Group, group
 
 _KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 _ETCD = ("etcd", "etcdctl")
+_WORDS = ("--name=against", "--runtime=binary", "--wait=5m")
 _FIRST = Path("/sys/fs/cgroup/cpuacct")
 """The controller that counts in cgroup v1; in v2 that of processors does."""
 
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     programs = _programs()
-    theirs = {**programs, "KWOK_KWOK_CONTROLLER_BINARY": options.controller}
+    theirs = {**programs, "KWOK_CONTROLLER_BINARY": options.controller}
     commands = {
         "ours": ([str(Path(sys.executable).with_name("kwokctl"))], programs),
         "the other": ([options.other], theirs),
@@ -79,7 +80,7 @@ def _life(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Spent
     with group(controller) as counted, tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as work:
         own = {"KWOK_WORKDIR": f"{work}/work", "KUBECONFIG": f"{work}/kubeconfig"}
         run = partial(_run, counted, {**os.environ, **environment, **own})
-        created = run([*command, "create", "cluster", "--name=against", "--wait=5m"])
+        created = run([*command, "create", "cluster", *_WORDS])
         _rest(counted)
         deleted = run([*command, "delete", "cluster", "--name=against"])
     return created, deleted
@@ -92,7 +93,7 @@ def _run(counted: Group, environment: Mapping[str, str], words: Sequence[str]) -
     )
     spent = Spent(time.perf_counter() - began, _used(counted) - before)
     if ended.returncode:
-        raise SystemExit(f"'{' '.join(words)}' failed:\n{ended.stderr}")
+        raise SystemExit(f"'{' '.join(words)}' failed:\n{ended.stderr[-2000:]}")
     return spent
 
 

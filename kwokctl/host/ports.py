@@ -7,10 +7,12 @@ do when we look for a free port (socket(7)). So the port is never free in betwee
 """
 
 import socket
+import time
 from collections.abc import Collection
 from contextlib import suppress
 from errno import EADDRINUSE
 from pathlib import Path
+from signal import SIGKILL
 from types import TracebackType
 from typing import Self
 
@@ -23,6 +25,12 @@ _EVERYWHERE = {ANY: LOOPBACK, _ANY_V6: "::1"}
 HIGHEST = 32766
 LOWEST = 10000
 _LISTEN = "0A"
+_LOOKS, _LOOK_EVERY = 4, 0.05
+"""How often, and every how many seconds, a port is looked at that a process may be giving up."""
+_KILL = 1 << (SIGKILL - 1)
+_ENDED = ("Z", "X")
+_FLAGS, _EXITING = 5, 0x4
+"""Which field behind the state of a process has its flags, and the one of those that end (PF_EXITING)."""
 _PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 
@@ -93,7 +101,7 @@ class HeldPorts:
         """
         if wanted:
             self._check_own(name, wanted)
-            held = self._free(wanted) or self._unused(wanted)
+            held = self._free(wanted) or self._unused(wanted) or self._abandoned(wanted)
             if held is None:
                 raise in_use(name, wanted)
             self._taken.add(wanted)
@@ -150,6 +158,16 @@ class HeldPorts:
         with probe:
             return _bound(self._address, port, reuse=True)
 
+    def _abandoned(self, port: int) -> socket.socket | None:
+        """Take a port that a process has only because it ends: one with much memory does so for seconds."""
+        looks = _LOOKS
+        while looks > 0:
+            time.sleep(_LOOK_EVERY)
+            if held := self._unused(port):
+                return held
+            looks = _LOOKS if _listener_is_ending(port) else looks - 1
+        return None
+
 
 def check_unused(name: str, address: str, port: int) -> None:
     """Raise ConflictError, naming the process, if a program listens on a port of this host."""
@@ -186,20 +204,44 @@ def _bound(address: str, port: int, *, reuse: bool) -> socket.socket | None:
 
 def _listener(port: int) -> str:
     """Name the process that listens on a port, as far as this user may see it."""
-    inodes = {inode for table in _PROC_TABLES for inode in _listening_inodes(table, port)}
-    wanted = {f"socket:[{inode}]" for inode in inodes}
-    for process in Path("/proc").glob("[0-9]*"):
-        if wanted & _open_files(process):
-            with suppress(OSError):
-                name = (process / "comm").read_text(encoding="utf-8").strip()
-                return f"'{name}' (process {process.name})"
+    with suppress(OSError):
+        if process := _listening_process(port):
+            name = (process / "comm").read_text(encoding="utf-8").strip()
+            return f"'{name}' (process {process.name})"
     return ""
 
 
+def _listening_process(port: int) -> Path | None:
+    inodes = {inode for table in _PROC_TABLES for inode in _listening_inodes(table, port)}
+    wanted = {f"socket:[{inode}]" for inode in inodes}
+    processes = Path("/proc").glob("[0-9]*")
+    return next((process for process in processes if wanted & _open_files(process)), None)
+
+
+def _listener_is_ending(port: int) -> bool:
+    """Tell whether a process that was killed still listens on a port (proc(5))."""
+    process = _listening_process(port)
+    if process is None:
+        return False
+    try:
+        # Behind the name, which may hold anything.
+        state, *fields = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        words = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+    except OSError:
+        return True  # by now it is gone
+    is_killed = any(int(words[each], 16) & _KILL for each in ("SigPnd", "ShdPnd"))
+    return is_killed or state in _ENDED or bool(int(fields[_FLAGS]) & _EXITING)
+
+
 def _open_files(process: Path) -> set[str]:
+    """List what a process has open; while it ends, only its last threads have it."""
+    return _links(process / "fd") or set().union(*map(_links, process.glob("task/*/fd")))
+
+
+def _links(folder: Path) -> set[str]:
     found = set()
     with suppress(OSError):
-        for link in (process / "fd").iterdir():
+        for link in folder.iterdir():
             with suppress(OSError):
                 found.add(str(link.readlink()))
     return found

@@ -1,5 +1,7 @@
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -109,3 +111,25 @@ def test_a_wanted_port_can_be_held_right_after_connections_to_it_have_ended() ->
 
     with held() as ports:
         assert ports.hold("etcd", port) == port
+
+
+_WITH_MEMORY = """
+import socket
+import subprocess
+import sys
+listening = socket.create_server(("127.0.0.1", 0))
+memory = bytearray(b"x") * 200_000_000
+print(listening.getsockname()[1], flush=True)
+listening.accept()
+"""
+
+
+def test_a_wanted_port_of_a_process_that_was_killed_is_waited_for() -> None:
+    """The kernel takes the memory first, and the port in the end."""
+    with subprocess.Popen([sys.executable, "-c", _WITH_MEMORY], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        process.kill()
+
+        with held() as ports:
+            assert ports.hold("etcd", port) == port

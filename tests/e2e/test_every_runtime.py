@@ -17,6 +17,7 @@ from tests.support.installed import Installed, listens, until
 from tests.support.listeners import listeners_of
 from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.on_kind import PATIENCE, fake_nodes
+from tests.support.open_paths import DISCOVERY, answered, open_to_all
 from tests.support.places import Place, opened
 from tests.support.ports import free_port
 from tests.support.snapshot_verbs import VERBS, changes_are_rewound
@@ -61,31 +62,6 @@ profiles: [{schedulerName: default-scheduler}, {schedulerName: picky}]
 COLLECTOR = free_port()
 """The port of a collector of spans on this machine."""
 TRACE = "0af7651916cd43dd8448eb211c80319c"
-
-REQUESTS = (
-    "GET /", "GET /healthz", "GET /livez", "GET /readyz", "GET /health", "GET /version",
-    "GET /metrics", "GET /configz", "GET /flagz", "GET /statusz", "GET /debug/pprof/",
-    "GET /debug/vars", "GET /logs/", "GET /pods", "GET /api", "GET /api/v1/namespaces",
-    "GET /openapi/v2", "GET /members", "GET /raft/probing", "POST /raft {}",
-    'POST /v3/kv/range {"key":"AA=="}', "GET /seen", "GET /kubelet",
-    "GET /containerLogs/default/pod/c", "POST /exec/default/pod/c", "GET /stats/summary",
-    'POST /pod-addresses {"nodes":{}}',
-)  # fmt: skip
-"""What another user may try: a little of all that Kubernetes, etcd and the controller serve."""
-HEALTH = frozenset({"GET /healthz", "GET /livez", "GET /readyz"})
-OPEN = {
-    "etcd": frozenset[str](),
-    "kube-apiserver": HEALTH | {"GET /version"},
-    "kube-controller-manager": frozenset({"GET /healthz"}),
-    "kube-scheduler": HEALTH,
-    "kwok-controller": HEALTH,
-    "kwok-kubelet": HEALTH,
-}
-"""What every client gets an answer to."""
-ETCD_OF_KUBEADM = frozenset({"GET /metrics", "GET /health", "GET /livez", "GET /readyz"})
-"""What etcd answers on the loopback address of kind's node, for the node's kubelet."""
-DISCOVERY = frozenset({"GET /api", "GET /openapi/v2"})
-"""What the API server answers to every user that it knows."""
 
 
 @pytest.fixture(
@@ -140,29 +116,12 @@ def test_another_user_of_the_machine_is_answered_only_what_is_open_to_all(
 ) -> None:
     if os.geteuid():
         pytest.skip("only root can try it as another user")
-    programs = {pid: _program(words) for pid, words in main.processes().items()}
-    listeners = listeners_of(programs)
-    assert {programs[each.pid] for each in listeners} == OPEN.keys()
-    assert [each for each in listeners if each.is_abstract] == []
+    found = answered(main, _stranger(main, shows, tmp_path))
 
-    answered: dict[str, set[str]] = {name: set() for name in OPEN}
-    for listener, request in _stranger(main, shows, tmp_path).answered(listeners, REQUESTS):
-        answered[programs[listener.pid]].add(request)
-
-    expected = dict(OPEN)
-    if place.has_node:
-        expected["etcd"] = ETCD_OF_KUBEADM
+    expected = open_to_all(place, main.components())
     if shows != "nothing":
         expected["kube-apiserver"] |= DISCOVERY
-    assert answered == expected
-
-
-def _program(words: str) -> str:
-    """Return which component a process is; the embedded ones are Python's."""
-    name = Path(words.split(maxsplit=1)[0]).name
-    if not name.startswith("python"):
-        return name
-    return "kwok-kubelet" if "kwokctl.kubelet" in words else "kwok-controller"
+    assert found == expected
 
 
 def _stranger(main: Installed, shows: str, folder: Path) -> Stranger:

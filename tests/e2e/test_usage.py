@@ -11,6 +11,7 @@ import pytest
 from kwokctl import assets
 from tests.support.installed import Installed, until
 from tests.support.listeners import listeners_of
+from tests.support.open_paths import answered, open_to_all
 from tests.support.places import Place, opened
 from tests.support.prometheus import NoPrometheusError, PrometheusOf, chosen
 from tests.support.stranger import Stranger, certified
@@ -277,6 +278,18 @@ def test_every_query_of_the_dashboard_finds_something(
         until("all of them find something", all_find)
     except AssertionError as e:
         raise AssertionError(f"nothing is found by {left}") from e
+
+
+def test_another_user_of_the_machine_is_answered_only_what_is_open_to_all(
+    place: Place, main: Installed
+) -> None:
+    if os.geteuid():
+        pytest.skip("only root can try it as another user")
+    found = answered(main, Stranger())
+
+    # Answered with an error as long as it has not measured enough.
+    found["metrics-server"].add("GET /readyz")
+    assert found == open_to_all(place, main.components())
 
 
 @pytest.mark.parametrize("shows", ["nothing", "a certificate"])

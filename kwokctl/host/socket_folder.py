@@ -13,7 +13,6 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from kwokctl.host.files import is_own_folder
 from kwokctl.host.platforms import user_id
 
 _LONGEST = 90
@@ -59,6 +58,8 @@ def _place(name: str) -> Path:
 
 
 def _is_there(folder: Path) -> bool:
+    from kwokctl.host.files import is_own_folder
+
     with suppress(OSError):
         return is_own_folder(folder)
     return False

@@ -118,17 +118,17 @@ def _check_restarts(spec: Json, containers: str, before: Json, after: Json) -> s
         ended = (known.get("state") or {}).get("terminated")
         if ended is None:
             continue
-        name, code = known.get("name"), ended.get("exitCode") or 0
+        name, code = known.get("name") or "", ended.get("exitCode") or 0
         if _may_restart(spec, containers, name, code):
             continue
         for each in after:
             state = each.get("state") or {}
-            if each.get("name") == name and state.get("terminated") is None:
+            if (each.get("name") or "") == name and state.get("terminated") is None:
                 return f"'{name}' has ended, and may not run again"
     return None
 
 
-def _may_restart(spec: Json, containers: str, name: str | None, code: int) -> bool:
+def _may_restart(spec: Json, containers: str, name: str, code: int) -> bool:
     found: list[Any] = [each for each in spec.get(containers) or () if each.get("name") == name]
     if not found or containers == "ephemeralContainers":
         return False

@@ -191,6 +191,13 @@ def test_a_container_that_is_not_in_the_spec_never_runs_again() -> None:
     assert found == "containerStatuses: 'c' has ended, and may not run again"
 
 
+def test_no_name_is_an_empty_one() -> None:
+    before = {"containerStatuses": [{"name": "", "state": ENDED}]}
+
+    assert problem(PODS, {"containerStatuses": [{"state": RUNNING}]}, before) is not None
+    assert problem(PODS, {"containerStatuses": [{"state": ENDED}]}, before) is None
+
+
 @pytest.mark.parametrize(("part", "may"), [("initContainer", True), ("ephemeralContainer", False)])
 def test_sidecars_run_again_and_containers_for_debugging_never(part: str, may: bool) -> None:
     spec = {"restartPolicy": "Never", f"{part}s": [{"name": "c", "restartPolicy": "Always"}]}

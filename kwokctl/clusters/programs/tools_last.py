@@ -16,7 +16,7 @@ from kwokctl.errors import KwokctlError
 from kwokctl.model import ClusterName
 
 _TOGETHER = (("kubectl",), ("etcdctl", "etcdutl"))
-"""What one release has: the others are got also where one is not to be had."""
+"""What one release has: the others are got also where one cannot be provided."""
 
 
 def tools_of(options: ClusterOptions) -> list[str]:
@@ -39,7 +39,7 @@ async def lacking_tools(home: Home, options: ClusterOptions) -> tuple[str, ...]:
 
 
 async def get_tools(home: Home, name: ClusterName, lacking: Sequence[str]) -> tuple[str, ...]:
-    """Fetch or build the tools of a cluster that runs; return those that are not to be had now.
+    """Fetch or build the tools of a cluster that runs; return those that cannot be provided now.
 
     A warning says why: the cluster is as good without them.
     """

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from kwokctl.clusters.etcd_quota import stored_size
 from kwokctl.clusters.scaling.admission import SetAdmission, watched, with_dependents
 from kwokctl.clusters.scaling.changes import Changes, Names, Serials, changes_for
+from kwokctl.clusters.scaling.consent import is_agreed, remark_parameters
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, amount
 from kwokctl.clusters.scaling.create import SetCreation
 from kwokctl.clusters.scaling.delete import SetDeletion
@@ -31,8 +32,6 @@ _MANY = 1000
 """Objects for which it is looked whether etcd has room for them."""
 _MUCH = 0.05
 """Watches that are ended for each object written, above which that is reported."""
-_LARGE = 10
-"""Objects; it is asked before more than half of a larger set is deleted."""
 _BRANCHES = (
     "the template gives other fields for some names or numbers of objects, so each object is created by "
     "itself, which takes longer"
@@ -90,8 +89,8 @@ class _Scaling:
         async with self._bounded(), AsyncExitStack() as changing:
             await changing.enter_async_context(self._context.turn(self._identity, doing))
             changes = await self._changes()
-            self._remark_parameters(changes)
-            if not await self._is_agreed(changes):
+            remark_parameters(request, changes, self._resource, self._context.progress)
+            if not await is_agreed(request, changes, self._resource):
                 return self._result(changes.without_deletions())
             await self._demand_room(changes.missing)
             admission = await self._admission(changes, changing)
@@ -123,25 +122,6 @@ class _Scaling:
         reader = self._context.reader
         listed = reader.select(self._resource, self._namespace, self._selector)
         return changes_for(self._request, [known async for known in listed])
-
-    def _remark_parameters(self, changes: Changes) -> None:
-        """Say which objects do not get the parameters that were given."""
-        if not self._request.params or not changes.kept:
-            return
-        kept, name = amount(len(changes.kept), self._resource), self._request.set_name
-        self._context.progress.note(
-            f"--param is for new objects only: the {kept} that '{name}' has already "
-            f"{'stays' if len(changes.kept) == 1 else 'stay'} as they are; to make all anew, scale to 0 first"
-        )
-
-    async def _is_agreed(self, changes: Changes) -> bool:
-        """Ask before more than half of a set that is not small is deleted."""
-        members, surplus = changes.members, len(changes.surplus)
-        if members <= _LARGE or 2 * surplus <= members:
-            return True
-        whole, name = amount(members, self._resource), self._request.set_name
-        which = f"all {whole}" if surplus == members else f"{surplus:,} of the {whole}"
-        return await self._request.confirm(f"Delete {which} of the set '{name}'?")
 
     async def _through_api(self, changes: Changes, changing: AsyncExitStack) -> None:
         """Create nodes no faster than they become ready, as a watch shows."""

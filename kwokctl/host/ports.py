@@ -12,7 +12,6 @@ from collections.abc import Collection
 from contextlib import suppress
 from errno import EADDRINUSE
 from pathlib import Path
-from signal import SIGKILL
 from types import TracebackType
 from typing import Self
 
@@ -27,7 +26,8 @@ LOWEST = 10000
 _LISTEN = "0A"
 _LOOKS, _LOOK_EVERY = 4, 0.05
 """How often, and every how many seconds, a port is looked at that a process may be giving up."""
-_KILL = 1 << (SIGKILL - 1)
+_KILL = 1 << (9 - 1)
+"""The signal that cannot be caught; other systems have no name for it."""
 _ENDED = ("Z", "X")
 _FLAGS, _EXITING = 5, 0x4
 """Which field behind the state of a process has its flags, and the one of those that end (PF_EXITING)."""

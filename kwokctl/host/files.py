@@ -12,7 +12,7 @@ from typing import IO
 
 from kwokctl.errors import BusyError, ConflictError
 from kwokctl.host.file_locks import try_lock
-from kwokctl.host.platforms import NO_USERS
+from kwokctl.host.own_folders import is_own_folder
 
 _POLL = 0.05
 _OF_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
@@ -98,14 +98,6 @@ def remove_private_folder(path: Path) -> None:
     """Remove what `private_folder` has made; what another user has put in its place stays."""
     if os.path.lexists(path) and is_own_folder(path):
         remove_tree(path)
-
-
-def is_own_folder(path: Path) -> bool:
-    """Return whether a folder is this user's, and if it is a link, that, too."""
-    me = os.geteuid() if hasattr(os, "geteuid") else NO_USERS
-    # Looked at before it is followed: the kernel may refuse to follow another user's link
-    # (protected_symlinks of proc(5)).
-    return path.lstat().st_uid == me and path.is_dir() and path.stat().st_uid == me
 
 
 def remove_tree(path: Path) -> None:

@@ -13,6 +13,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from kwokctl.host.own_folders import is_own_folder
 from kwokctl.host.platforms import user_id
 
 _LONGEST = 90
@@ -58,8 +59,6 @@ def _place(name: str) -> Path:
 
 
 def _is_there(folder: Path) -> bool:
-    from kwokctl.host.files import is_own_folder
-
     with suppress(OSError):
         return is_own_folder(folder)
     return False

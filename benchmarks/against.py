@@ -1,4 +1,4 @@
-"""How long clusters take to create and delete, and what that costs, beside another kwokctl: in turns, in one run.
+"""How long clusters take to create, stop, start and delete, and what that costs, beside another kwokctl: in turns, in one run.
 
     python -m benchmarks.against --other kwokctl-of-go --controller kwok-of-go [--rounds 7]
 
@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -29,7 +28,12 @@ from tests.support.control_groups import Group, group
 
 _KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 _ETCD = ("etcd", "etcdctl")
-_WORDS = ("--name=against", "--runtime=binary", "--wait=5m")
+_LIFE = (
+    ("create", "cluster", "--name=against", "--runtime=binary", "--wait=5m"),
+    ("stop", "cluster", "--name=against"),
+    ("start", "cluster", "--name=against", "--wait=5m"),
+    ("delete", "cluster", "--name=against"),
+)
 _FIRST = Path("/sys/fs/cgroup/cpuacct")
 """The controller that counts in cgroup v1; in v2 that of processors does."""
 
@@ -55,13 +59,14 @@ def main() -> None:
         "ours": ([str(Path(sys.executable).with_name("kwokctl"))], programs),
         "the other": ([options.other], theirs),
     }
-    found: dict[str, list[tuple[Spent, Spent]]] = {name: [] for name in commands}
+    found: dict[str, list[Sequence[Spent]]] = {name: [] for name in commands}
     for _ in range(options.rounds):
         for name, (command, environment) in commands.items():
             found[name].append(_life(command, environment))
     print(f"bytecode of ours: {'there' if _has_bytecode() else 'not there'}")
-    for number, verb in enumerate(("create cluster --wait", "delete cluster")):
-        report(verb, list(_rows({name: [each[number] for each in found[name]] for name in found})))
+    for number, words in enumerate(_LIFE):
+        spent = {name: [each[number] for each in found[name]] for name in found}
+        report(" ".join(words[:2]), list(_rows(spent)))
 
 
 def _rows(found: Mapping[str, Sequence[Spent]]) -> Iterator[Row]:
@@ -75,15 +80,16 @@ def _rows(found: Mapping[str, Sequence[Spent]]) -> Iterator[Row]:
         yield Row(f"{what}, ratio", medians["ours"] / medians["the other"], "")
 
 
-def _life(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Spent, Spent]:
+def _life(command: Sequence[str], environment: Mapping[str, str]) -> Sequence[Spent]:
     controller = "cpuacct" if _FIRST.is_dir() else "cpu"
     with group(controller) as counted, tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as work:
         own = {"KWOK_WORKDIR": f"{work}/work", "KUBECONFIG": f"{work}/kubeconfig"}
-        run = partial(_run, counted, {**os.environ, **environment, **own})
-        created = run([*command, "create", "cluster", *_WORDS])
-        _rest(counted)
-        deleted = run([*command, "delete", "cluster", "--name=against"])
-    return created, deleted
+        found = []
+        for words in _LIFE:
+            _rest(counted)
+            environ = {**os.environ, **environment, **own}
+            found.append(_run(counted, environ, [*command, *words]))
+    return found
 
 
 def _run(counted: Group, environment: Mapping[str, str], words: Sequence[str]) -> Spent:
@@ -98,7 +104,7 @@ def _run(counted: Group, environment: Mapping[str, str], words: Sequence[str]) -
 
 
 def _rest(counted: Group) -> None:
-    """Wait until the work of a cluster's first seconds is done: it is deleted at the same point of its life."""
+    """Wait until the work of a cluster's first seconds is done: each command comes at the same point of its life."""
     before, now = -1.0, _used(counted)
     while now - before > 0.1:
         time.sleep(0.5)

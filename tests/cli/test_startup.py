@@ -56,6 +56,20 @@ def test_what_only_reads_what_is_saved_of_clusters_compiles_no_templates(
     assert not loaded & {"cryptography", "grpc", "kwokctl.expr.gotemplate", "requests"}
 
 
+def test_a_creation_without_objects_compiles_no_templates() -> None:
+    program = """
+import sys
+from kwokctl.cli.verbs.populate import populate
+import kwokctl.clusters.create
+assert populate(None, [], [], wait=None, timeout=None) == []
+print(*sys.modules)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert not set(ended.stdout.split()) & {"kwokctl.expr.gotemplate", "kwokctl.dataplane"}
+
+
 @pytest.mark.parametrize("module", app.MODULES)
 def test_a_module_registers_the_commands_for_which_it_is_loaded(module: str) -> None:
     assert set(app.registered(module)) == set(app.MODULES[module])

@@ -35,6 +35,9 @@ def populate(
     Each set is waited for once it has been made, however long that, and the cluster, has taken. What
     fails leaves the cluster and what was made.
     """
+    if not requests:
+        # A cluster without objects needs no expressions and no data plane, which take long to load.
+        return []
     from kwokctl.clusters.scale import scale
 
     done: list[ScaleResult] = []

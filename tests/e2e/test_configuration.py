@@ -53,9 +53,9 @@ spec:
 CONTROLLER = """\
 #!/bin/sh
 printf '%s\\n' "$@" > "$0.flags"
-exec {python} -P -m kwokctl.controller "$@"
+exec {python} -P -m kwokctl.kwok "$@"
 """
-"""A controller given by the user: the embedded one, with its flags in a file."""
+"""A controller given by the user: our `kwok`, with its flags in a file."""
 
 
 def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(

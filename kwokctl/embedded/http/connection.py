@@ -81,7 +81,12 @@ class ServedConnection(asyncio.BufferedProtocol):
         return self._extra("ssl_object") is None
 
     def connection_lost(self, error: Exception | None) -> None:
-        """End whatever waits."""
+        """End whatever waits, and let go of the transport, with its buffers.
+
+        Over TLS it holds 0.7 MB, and refers to this protocol: until the garbage collector found that out, a
+        stranger who dials again and again would have filled the memory.
+        """
+        self._transport = None
         self.is_lost = self._has_ended = True
         self._news.set()
         self._writable.set()
@@ -171,16 +176,17 @@ class ServedConnection(asyncio.BufferedProtocol):
         Closed at once, it might lose the answer to a request that it still sends: the kernel resets such a
         connection (https://www.rfc-editor.org/rfc/rfc9112.html#section-9.6).
         """
-        if self._transport is None or self._transport.is_closing():
+        transport = self._transport
+        if transport is None or transport.is_closing():
             return
         self._dropping = MOST_DROPPED
         self._received.clear()
         self._hold_back()
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
+        if transport.can_write_eof():
+            transport.write_eof()
             while not self._has_ended:
                 await self._wait()
-        self._transport.close()
+        transport.close()
         while not self.is_lost:
             await self._wait()
 

@@ -1,12 +1,14 @@
 import asyncio
+import gc
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
+from kwokctl.embedded.http.connection import ServedConnection
 from kwokctl.embedded.http.listening import (
     accepted,
     listening_sockets,
@@ -290,6 +292,36 @@ async def test_an_answer_is_not_lost_to_a_client_that_still_sends(
 
     assert answer.split(b" ")[1] == b"401"
     assert rest == b""
+
+
+@pytest.fixture
+def no_garbage_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_garbage_collector")
+@pytest.mark.parametrize("is_cut", [False, True])
+async def test_the_memory_of_a_connection_is_free_when_it_ends(
+    tmp_path: Path, *, is_cut: bool
+) -> None:
+    """The collector runs rarely: the buffers of TLS could fill the memory until then."""
+
+    def connections() -> list[object]:
+        return [each for each in gc.get_objects() if isinstance(each, ServedConnection)]
+
+    async with serving_kubelet([HELLO], tmp_path) as at:
+        reader, writer = await at.connect(client_tls())
+        writer.write(b"GET /hello/a HTTP/1.1\r\n\r\n")
+        await reader.readuntil(b"hello /hello/a")
+        assert len(connections()) == 1
+        if is_cut:
+            writer.transport.abort()
+        else:
+            writer.close()
+        await eventually(lambda: not connections())
 
 
 async def test_a_head_is_as_long_as_its_client_may_send(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ pytestmark = [
     pytest.mark.components,
     pytest.mark.timeout(3600, func_only=True),
 ]
-ORIGINAL = "sigs.k8s.io/kwok@v0.7.0"
+ORIGINALS = ("v0.7.0", "v0.8.0")
+"""With default Stages of its own, and without."""
 IDLE = """#!{python}
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -42,9 +43,10 @@ WAYS = {
 }
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built_from(ORIGINAL, "./cmd/kwok", tmp_path_factory.mktemp("kwok"))
+@pytest.fixture(scope="module", params=ORIGINALS)
+def original(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    module = f"sigs.k8s.io/kwok@{request.param}"
+    return built_from(module, "./cmd/kwok", tmp_path_factory.mktemp("kwok"))
 
 
 @pytest.mark.parametrize("way", WAYS)

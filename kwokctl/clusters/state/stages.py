@@ -49,8 +49,8 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
 
     A user's Stage replaces the Stage of a usual set that has its name or is for the same objects;
     heartbeats, and Stages of a set that was named, are replaced by name only. A controller given by
-    the user plays its own default Stages, and gets none unless the user asks for others. It gets
-    none, too, if it reads Stages from the API server.
+    the user gets the user's Stages alone, unless sets are named: it may have default Stages beside
+    them. It gets none if it reads Stages from the API server.
 
     Raises UsageError for what a controller given by the user does not have.
     """
@@ -61,7 +61,7 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
         _check_words(controller.stages, has_own=bool(own))
         if STAGE in controller.enable_crds:
             return StagesInForce(sets=(), own=(), displaced={})
-        if set(controller.stages) <= usual_sets(beat) and (own or not beat.is_off):
+        if own and set(controller.stages) <= usual_sets(beat):
             return StagesInForce(sets=(), own=bodies, displaced={})
     sets = sets_in_force(controller.stages, beat)
     shipped = documents_of(sets, controller.stages, beat)
@@ -107,8 +107,8 @@ def _check_words(words: Sequence[str], *, has_own: bool) -> None:
         )
     if NONE in words and not has_own:
         raise UsageError(
-            f"'--stage {NONE}' needs the embedded controller: another one plays its own default Stages "
-            "where it gets none",
+            f"'--stage {NONE}' needs the embedded controller: another one may play default Stages of "
+            "its own where it gets none",
             hint="leave out --kwok-controller-binary, or give Stages with --config",
         )
 

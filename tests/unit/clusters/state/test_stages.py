@@ -177,8 +177,9 @@ def test_a_controller_of_the_users_own_has_the_users_stages_alone() -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("node-fast",), ("node-fast", "pod-fast")])
-def test_a_controller_of_the_users_own_plays_its_own_default_stages(words: tuple[str, ...]) -> None:
-    assert in_force(cluster_options(kwok_controller_binary="/bin/true", stage=words)) == []
+def test_a_controller_of_the_users_own_gets_the_usual_stages(words: tuple[str, ...]) -> None:
+    """The original has no default Stages since 0.8: it ends without any."""
+    assert in_force(cluster_options(kwok_controller_binary="/bin/true", stage=words)) == FAST
 
 
 def test_other_stages_for_a_controller_of_the_users_own_are_complete_and_portable() -> None:
@@ -200,7 +201,7 @@ def test_a_controller_of_the_users_own_is_not_left_without_stages() -> None:
     options = cluster_options(kwok_controller_binary="/bin/true", stage=("none",))
 
     assert in_force(options, FRAGILE) == ["fragile"]
-    with pytest.raises(UsageError, match="plays its own default Stages"):
+    with pytest.raises(UsageError, match="may play default Stages of its own"):
         in_force(options)
 
 

@@ -89,7 +89,15 @@ def _status(resource: Resource, random: Random) -> dict[str, Json]:
 def _any_part(resource: Resource, random: Random) -> dict[str, Json]:
     made = random_object(random, TYPES, f"{resource.kind}Status")
     part = random.choice(list(made))
-    return {part: made[part]}
+    return {part: _one_of_a_name(made[part])}
+
+
+def _one_of_a_name(value: Json) -> Json:
+    """Leave one element of each name: an API server takes two of which one has ended, and nothing after that."""
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        return value
+    named = {each["name"]: each for each in value if each.get("name")}
+    return [each for each in value if not each.get("name") or named[each["name"]] is each]
 
 
 def _amounts(random: Random) -> Json:

@@ -315,6 +315,6 @@ def test_metrics_come_back_after_a_stop(main: Installed) -> None:
 
 
 def test_what_prometheus_has_measured_survives_a_stop(prometheus: PrometheusOf) -> None:
-    until("it is asked again", lambda: set.union(*prometheus.states().values()) == {"up"})
+    until("it is asked again", lambda: set().union(*prometheus.states().values()) == {"up"})
     # Of pods whose Deployment has been scaled down since.
     assert len(prometheus.found("last_over_time(pod_memory_working_set_bytes[30m])")) > 1

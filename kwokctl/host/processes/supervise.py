@@ -7,6 +7,7 @@ looked at again before it is signalled, and through it its end is seen.
 
 import asyncio
 import os
+import select
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
@@ -170,11 +171,19 @@ async def kill(process: Process) -> None:
         return
     try:
         _signal_session(process.pid, signal.SIGKILL)
-        while process.is_alive and _has_memory(process.pid):  # noqa: ASYNC110 - the kernel sets no event
+        # Its first thread may be a zombie while others still do something: the process ends with the last one.
+        while not _has_ended(descriptor) and _has_memory(process.pid):  # noqa: ASYNC110 - the kernel sets no event
             await asyncio.sleep(_MOMENT)
     finally:
         os.close(descriptor)
         reap(process.pid)
+
+
+def _has_ended(descriptor: int) -> bool:
+    """Return whether the process of a pidfd has ended, with all of its threads."""
+    looking = select.poll()
+    looking.register(descriptor, select.POLLIN)
+    return bool(looking.poll(0))
 
 
 def _has_memory(pid: int) -> bool:

@@ -2,7 +2,7 @@
 
 Socket paths are limited to about 107 bytes, and components get them as URLs in lists, which some characters
 divide. So a cluster with a long or unusual path has a folder in that for temporary files, where every user may
-make one: its name is random, so that nobody takes it before, and a note in the cluster's folder keeps it.
+make one: its name is random, so that no other user can take it before, and a note in the cluster's folder keeps it.
 """
 
 import hashlib

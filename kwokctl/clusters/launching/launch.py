@@ -55,7 +55,7 @@ async def got(programs: Awaitable[T], patience: Patience) -> tuple[T, Patience]:
     return found, patience._replace(spent=time.monotonic() - began)
 
 
-async def bring_up(  # noqa: PLR0913 - all that a launch depends on
+async def bring_up(  # noqa: PLR0913 - each caller chooses its limits, preparation and early start
     home: Home,
     runtime: Runtime,
     plan: Plan,

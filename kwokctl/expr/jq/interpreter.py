@@ -58,6 +58,6 @@ def _regular_expressions(error: type[Exception]) -> dict[str, object]:
     return {"_compile_regex": compiled, "_iter_matches": _matches}
 
 
-def _matches(regexp: Regexp, text: str, every: bool) -> Iterator[RegexpMatch]:  # noqa: FBT001 - as the interpreter calls it
+def _matches(regexp: Regexp, text: str, every: bool) -> Iterator[RegexpMatch]:  # noqa: FBT001 - purejq passes it by position
     first = regexp.all(text) if every else iter([regexp.search(text)])
     return (match for match in first if match is not None)

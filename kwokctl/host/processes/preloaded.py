@@ -11,10 +11,12 @@ import signal
 import socket
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 import msgspec
 
+from kwokctl.host.processes.supervise import this_process
 from kwokctl.host.processes.words import show_words
 
 SOCKET = 3
@@ -63,8 +65,7 @@ def _become(request: ProgramRequest, lock: int, answer: int) -> NoReturn:
     os.chdir(request.folder)
     _redirect(request.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 1, 2)
     os.environ.update(request.env)
-    with open(request.pid_file, "w", encoding="ascii") as file:  # noqa: PTH123 - as the shell does
-        file.write(_identity())
+    Path(request.pid_file).write_text(str(this_process()), encoding="ascii")
     try:
         show_words(request.argv)
         is_shown = True
@@ -76,7 +77,7 @@ def _become(request: ProgramRequest, lock: int, answer: int) -> NoReturn:
     os.close(lock)
     if not is_shown:
         _redirect(os.devnull, os.O_RDONLY, 0)
-        os.execve(request.argv[0], request.argv, os.environ)  # noqa: S606 - there is no shell
+        os.execve(request.argv[0], request.argv, os.environ)  # noqa: S606 - the command is kwokctl's own, from the launch file
     sys.argv = [request.module, *request.argv[request.argv.index(request.module) + 1 :]]
     sys.exit(sys.modules[f"{request.module}.__main__"].main())
 
@@ -86,14 +87,6 @@ def _redirect(path: str, flags: int, *descriptors: int) -> None:
     for descriptor in descriptors:
         os.dup2(opened, descriptor)
     os.close(opened)
-
-
-def _identity() -> str:
-    """Return what the pid file of this process holds: number, start time and boot."""
-    with open("/proc/self/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
-        start = stat.read().rpartition(")")[2].split()[19]
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot:  # noqa: PTH123
-        return f"{os.getpid()} {start} {boot.read()}"
 
 
 if __name__ == "__main__":

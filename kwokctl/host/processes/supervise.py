@@ -65,6 +65,12 @@ class Process(msgspec.Struct, frozen=True):
         return f"{self.pid} {self.start} {self.boot}\n"
 
 
+def this_process() -> Process:
+    """Return the process that asks."""
+    pid = os.getpid()
+    return Process(pid, _stat_fields(pid)[19], _boot())
+
+
 def read_pid_file(path: Path) -> Process | None:
     """Return the process of a pid file; None if the file is missing or incomplete."""
     try:

@@ -18,7 +18,7 @@ pytestmark = [
 
 KUBELET, CONTROLLER = "kwok-kubelet", "kwok-controller"
 _MANY = 100
-"""Connections from which on it is a flood."""
+"""Connections that make a flood."""
 _MOST = 500
 """Megabytes that it may take: half a megabyte for each connection, which TLS has for itself."""
 _PATIENCE = 200.0
@@ -74,8 +74,8 @@ def test_a_flood_takes_little_memory_and_the_owner_is_still_answered(
 ) -> None:
     pid = cluster.pids()[component]
     before = resident(pid)
-    with flooded(port(cluster, component), kind, is_secret=is_secret):
-        until("the flood is there", lambda: connections(pid) > _MANY)
+    with flooded(port(cluster, component), kind, is_secret=is_secret) as dialled:
+        until("the flood is there", lambda: dialled() > _MANY)
         for _ in range(2):
             assert asked_as_owner(cluster, component) == 200
             assert resident(pid) - before < _MOST

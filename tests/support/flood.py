@@ -3,8 +3,9 @@
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from ctypes import c_ulong
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -28,25 +29,31 @@ FLOODS = {
 
 
 @contextmanager
-def flooded(port: int, kind: str, *, is_secret: bool) -> Iterator[None]:
-    """Flood a port of the loopback address while inside, over TLS or not."""
-    process = get_context("fork").Process(target=_flood, args=(port, FLOODS[kind], is_secret))
+def flooded(port: int, kind: str, *, is_secret: bool) -> Iterator[Callable[[], int]]:
+    """Flood a port of the loopback address while inside, over TLS or not.
+
+    Yields how many connections were made until now: a server that closes each
+    of them at once never has many.
+    """
+    context = get_context("fork")
+    dialled = context.Value("L", 0, lock=False)
+    process = context.Process(target=_flood, args=(port, FLOODS[kind], is_secret, dialled))
     process.start()
     try:
-        yield
+        yield lambda: dialled.value
     finally:
         process.kill()
         process.join()
 
 
-def _flood(port: int, text: bytes, is_secret: bool) -> None:
+def _flood(port: int, text: bytes, is_secret: bool, dialled: c_ulong) -> None:
     # Sockets read this codec from its file only when they dial: nobody may not read it.
     "localhost".encode("idna")
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
-    connections = [_Client(port, text, is_secret) for _ in range(_CONNECTIONS)]
+    connections = [_Client(port, text, is_secret, dialled) for _ in range(_CONNECTIONS)]
     while True:
         for each in connections:
             each.go_on()
@@ -55,10 +62,11 @@ def _flood(port: int, text: bytes, is_secret: bool) -> None:
 class _Client:
     """One connection, which is made again when the server closes it, and takes no answer."""
 
-    def __init__(self, port: int, text: bytes, is_secret: bool) -> None:
+    def __init__(self, port: int, text: bytes, is_secret: bool, dialled: c_ulong) -> None:
         self._at = ("127.0.0.1", port)
         self._text = text
         self._is_secret = is_secret
+        self._dialled = dialled
         self._socket: socket.socket | None = None
         self._left = memoryview(b"")
 
@@ -78,6 +86,7 @@ class _Client:
 
     def _dial(self) -> None:
         made = socket.create_connection(self._at, timeout=0.2)
+        self._dialled.value += 1
         if self._is_secret:
             made = _TLS.wrap_socket(made, do_handshake_on_connect=False)
         made.setblocking(False)

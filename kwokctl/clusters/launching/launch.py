@@ -10,10 +10,11 @@ from kwokctl.clusters.launching.objects import apply_objects
 from kwokctl.clusters.launching.ports import explaining_taken_ports, refuse_taken
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_answers, wait_ready
 from kwokctl.clusters.state.home import Home
-from kwokctl.errors import TimedOutError
+from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.host.ports import HeldPorts
 from kwokctl.model import Component, ComponentName, Plan, State
 from kwokctl.runtime import Runtime
+from kwokctl.waits import Moved, ignored
 
 T = TypeVar("T")
 
@@ -75,7 +76,7 @@ async def bring_up(  # noqa: PLR0913 - each caller chooses its limits, preparati
     waves = list(plan.waves())
     every = plan.components.values()
     states = await runtime.states(plan.cluster)
-    missing = tuple(c.name for c in every if states.get(c.name) is not State.RUNNING)
+    missing = [c.name for c in every if states.get(c.name) is not State.RUNNING]
     launch = _Launch(home, runtime, plan, missing, [])
     async with explaining_taken_ports(runtime, plan):
         limit = explaining_timeouts(
@@ -91,7 +92,7 @@ async def bring_up(  # noqa: PLR0913 - each caller chooses its limits, preparati
                     if early:
                         await launch.start_early(wave, following)
                     if following:
-                        await wait_ready(runtime, plan.cluster, wave)
+                        await launch.ready(wave)
                         held.release(*(component.name for component in wave))
                 if number == 0:
                     await prepare()
@@ -99,8 +100,8 @@ async def bring_up(  # noqa: PLR0913 - each caller chooses its limits, preparati
             with _step(home, "Waiting for", launch.named(waves[-1]) if missing else []):
                 waiting = explaining_timeouts(runtime, plan.cluster, every, patience.wait)
                 async with waiting as moved:
-                    await wait_ready(runtime, plan.cluster, every, moved)
-    return missing
+                    await launch.ready(every, moved)
+    return tuple(missing)
 
 
 class _Launch(NamedTuple):
@@ -109,8 +110,8 @@ class _Launch(NamedTuple):
     home: Home
     runtime: Runtime
     plan: Plan
-    missing: Collection[ComponentName]
-    """What did not run at the beginning."""
+    missing: list[ComponentName]
+    """What did not run at the beginning, or has ended by itself since."""
     early: list[ComponentName]
     """What was started before its wave."""
 
@@ -137,6 +138,23 @@ class _Launch(NamedTuple):
             await wait_answers(self.runtime, self.plan.cluster, wave)
             await self.start(early)
             self.early.extend(component.name for component in early)
+
+    async def ready(self, wave: Collection[Component], moved: Moved = ignored) -> None:
+        """Wait until these are ready; start once more what ran at the beginning and has ended since.
+
+        A command that was killed may have asked it to end.
+        """
+        try:
+            await wait_ready(self.runtime, self.plan.cluster, wave, moved)
+        except ComponentError:
+            states = await self.runtime.states(self.plan.cluster)
+            running = {name for name, state in states.items() if state is State.RUNNING}
+            ended = [c.name for c in wave if c.name not in running | set(self.missing)]
+            if not ended:
+                raise
+            self.missing.extend(ended)
+            await self.start(wave)
+            await wait_ready(self.runtime, self.plan.cluster, wave, moved)
 
 
 @contextmanager

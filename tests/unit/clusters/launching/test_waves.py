@@ -10,6 +10,7 @@ import pytest
 
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.state.home import Home
+from kwokctl.errors import ComponentError
 from kwokctl.host.paths import WorkDir
 from kwokctl.host.ports import HeldPorts
 from kwokctl.model import (
@@ -123,3 +124,32 @@ async def test_what_runs_is_not_waited_with(late: State) -> None:
     async with launched(runtime, ready_after="start server", early=True, found=found) as server:
         assert "/ping" not in {request.path for request in server.requests}
         assert runtime.asked == ["start server", "start early late"]
+
+
+class EndingRuntime(FakeRuntime):
+    """Its server runs when it is looked at first, and has ended `times` times when it is waited for."""
+
+    times = 1
+
+    async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
+        await super().start(cluster, *names)
+        if SERVER in names and self.times:
+            self.times -= 1
+            self.found[SERVER] = State.STOPPED
+
+
+async def test_what_was_about_to_end_is_started_again() -> None:
+    runtime = EndingRuntime()
+
+    async with launched(runtime, ready_after="start server", early=False, found=WHOLE):
+        assert runtime.asked == ["start server", "start server", "start early late"]
+
+
+async def test_what_ends_again_is_an_error() -> None:
+    runtime = EndingRuntime()
+    runtime.times = 2
+
+    with pytest.raises(ComponentError, match="'server' has exited"):
+        async with launched(runtime, ready_after="start server", early=False, found=WHOLE):
+            pass
+    assert runtime.asked == ["start server", "start server"]

@@ -44,6 +44,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "stage": ("stage",),
     "controller": ("controller",),
     "artifacts.programs": ("artifacts",),
+    "add_ons": ("addons",),
 }
 """The modules of `kwokctl.cli.verbs`, and the commands that each registers, in the order of help."""
 _ParserError: Any = typer.BadParameter.__mro__[1]

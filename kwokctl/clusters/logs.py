@@ -10,6 +10,7 @@ import msgspec
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import NotFoundError
 from kwokctl.model import ClusterName, ComponentName
 
@@ -126,8 +127,9 @@ async def component_logs(
     has_audit = saved.options.of(KubeApiserverOptions).audit_policy
     known = [*saved.names, *([AUDIT] if has_audit else [])]
     if component not in known:
+        near = did_you_mean(component, known)
         choice = (
-            f"choose from: {', '.join(known)}; "
+            f"{near or 'choose from: ' + ', '.join(known)}; "
             f"for a pod: kwokctl --name {name} kubectl logs {component}"
         )
         if component == AUDIT:

@@ -74,10 +74,11 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
             raise self._wrong(text, fault.problem, fault.hint)
 
     def _check_range(self, number: float, least: int, most: int) -> None:
+        span = f"it must be from {least} to {most}"
         if number < least:
-            raise self._wrong(number, f"less than {least}", f"the largest is {most}")
+            raise self._wrong(number, f"less than {least}", span)
         if number > most:
-            raise self._wrong(number, f"more than {most}", f"the least is {least}")
+            raise self._wrong(number, f"more than {most}", span)
 
     def _choice(self, text: str, spelling: Spelling) -> str:
         """Check a word that must be one of a few; a switch may be written as other switches are."""

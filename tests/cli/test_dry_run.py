@@ -104,6 +104,7 @@ READING = {
     "stage graph",
     "stage lint",
     "stage sets",
+    "addons list",
 }
 """Verbs that only look: with `--dry-run` they do what they do without it."""
 

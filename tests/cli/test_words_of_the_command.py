@@ -63,6 +63,7 @@ Tools:
   stage       Write, try and understand Stages
   controller  Run the controller in other clusters
   artifacts   Manage the programs that clusters run
+  addons      Show what a cluster may have in addition
 
 Options:
   --version  Print the version
@@ -169,7 +170,7 @@ def test_the_help_of_a_command_has_its_options_in_sections(in_process: Kwokctl) 
             "get nodes",
             (
                 "error: 'kwokctl get' has no command 'nodes'\n"
-                "hint: 'kwokctl kubectl get nodes' is for objects in the cluster\n"
+                "hint: for objects in the cluster: 'kwokctl kubectl get nodes'\n"
             ),
         ),
         (

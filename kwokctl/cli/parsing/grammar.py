@@ -69,10 +69,15 @@ class CliGroup(TyperGroup):
         """Find the command that the first word names; UsageError if there is none."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             names = [name for name, command in self.commands.items() if not command.hidden]
-            raise UsageError(
-                f"'{ctx.command_path}' has no command '{args[0]}'",
-                hint=hints.for_command(ctx.command_path, args[0], names),
+            elsewhere = [f"kwokctl {path}" for path in _paths_of(ctx.find_root().command, args[0])]
+            hint = hints.for_command(
+                ctx.command_path,
+                args[0],
+                names,
+                following="".join(args[1:2]),
+                elsewhere=elsewhere,
             )
+            raise UsageError(f"'{ctx.command_path}' has no command '{args[0]}'", hint=hint)
         return super().resolve_command(ctx, args)
 
     def _place_of(self, option: str, words_after: Sequence[str]) -> str | None:
@@ -129,6 +134,23 @@ def _paths_with(group: TyperGroup, option: str) -> Iterator[str]:
             for p in options_of(command.params)
         ):
             yield name
+
+
+def _paths_of(root: "Command", name: str) -> list[str]:
+    """Return the commands of a name below a command, those that are the least far below it."""
+    groups = [("", root)]
+    while groups:
+        below = [
+            (f"{path} {each}".lstrip(), command)
+            for path, group in groups
+            if isinstance(group, TyperGroup)
+            for each, command in group.commands.items()
+            if not command.hidden
+        ]
+        if found := [path for path, _ in below if path.rpartition(" ")[2] == name]:
+            return found
+        groups = below
+    return []
 
 
 def summary(command: "Command") -> str:

@@ -1,50 +1,11 @@
 """Guesses what a user meant by a word that is no command or option."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
 from kwokctl.config.nearest import did_you_mean
 
-_MOVE = (
-    "'kwokctl snapshot save' keeps what a cluster holds, "
-    "'kwokctl --name OTHER snapshot restore' puts it into another one"
-)
-_MEANT: Mapping[str, Mapping[str, str]] = {
-    "kwokctl": {
-        "clone": _MOVE,
-        "clusters": "'kwokctl get clusters'",
-        "components": "'kwokctl get components'",
-        "down": "'kwokctl delete cluster' or 'kwokctl stop cluster'",
-        "hack": "'kwokctl etcdctl' reads and writes etcd",
-        "images": "'kwokctl artifacts images'",
-        "kubeconfig": "'kwokctl get kubeconfig'",
-        "list": "'kwokctl get clusters'",
-        "ls": "'kwokctl get clusters'",
-        "open": "'kwokctl get components -o wide' shows every component's ports",
-        "prune": "'kwokctl artifacts prune'",
-        "ps": "'kwokctl get components -o wide'",
-        "rename": _MOVE,
-        "restart": "'kwokctl stop cluster', then 'kwokctl start cluster'",
-        "restore": "'kwokctl snapshot restore'",
-        "save": "'kwokctl snapshot save'",
-        "shell": "'kwokctl env' prints the variables that a shell needs",
-        "up": "'kwokctl create cluster' or 'kwokctl start cluster'",
-        "version": "'kwokctl --version'",
-    },
-    "kwokctl create": dict.fromkeys(
-        ("node", "nodes", "pod", "pods"),
-        "'kwokctl scale node --replicas N' creates nodes, 'kwokctl scale pod' pods",
-    ),
-    "kwokctl delete": {"all": "'kwokctl delete cluster --all'"},
-    "kwokctl snapshot": {
-        "create": "'kwokctl snapshot save'",
-        "import": "'kwokctl snapshot restore --format k8s'",
-        "load": "'kwokctl snapshot restore'",
-    },
-}
-"""Words of other tools, and of older releases of the original, by the command before them."""
-
-_OPTIONS = {"-V": "'kwokctl --version'"}
-
+_SHORTEST = 3
+"""Letters with which a name has to begin to be recognised by them."""
 _SHARED_VERBS = ("kwokctl get", "kwokctl create", "kwokctl delete")
 """Commands that kubectl has, too, for objects in the cluster."""
 
@@ -185,23 +146,58 @@ _RESOURCES = frozenset(
 (https://kubernetes.io/docs/reference/kubectl/#resource-types)."""
 
 
-def for_command(path: str, word: str, names: Iterable[str]) -> str:
-    """Say what was meant by `word` behind the command `path`, or which commands there are."""
+def for_command(
+    path: str,
+    word: str,
+    names: Iterable[str],
+    *,
+    following: str = "",
+    elsewhere: Sequence[str] = (),
+) -> str:
+    """Say what was meant by `word` behind the command `path`, or which commands there are.
+
+    `following` is the word after it, `elsewhere` the commands that have this word for their name.
+    """
+    from kwokctl.cli.parsing import intents  # only for words that are wrong
+
     known = list(names)
-    if meant := _MEANT.get(path, {}).get(word):
+    word = word.lower()
+    if meant := intents.COMMANDS.get(path, {}).get(word):
         return meant
+    if path == "kwokctl" and (verbs := intents.VERBS.get(word.removesuffix("s"))):
+        return verbs.get(following.lower(), verbs[""])
     if path in _SHARED_VERBS and is_resource(word):
-        return f"'kwokctl kubectl {path.partition(' ')[2]} {word}' is for objects in the cluster"
+        return _of_kubectl(f"{path.partition(' ')[2]} {word}")
+    named = [f"'{command}'" for command in elsewhere]
     if path == "kwokctl" and word in _KUBECTL:
-        return f"'kwokctl kubectl {word}' is for objects in the cluster"
+        return "; ".join([_of_kubectl(word), *named])
     if path == "kwokctl" and is_resource(word):
         return f"'kwokctl kubectl get {word}', or 'kwokctl scale' to create nodes and pods"
-    return did_you_mean(word, known) or f"commands are: {', '.join(known)}"
+    of_its_name, near = " or ".join(named), _near(word, known)
+    guesses = (of_its_name, near) if path == "kwokctl" else (near, of_its_name)
+    return next(filter(None, guesses), f"commands are: {', '.join(known)}")
 
 
-def for_option(name: str, known: Iterable[str]) -> str | None:
-    """Say what was meant by an option that there is not; None if nothing is like it."""
-    return _OPTIONS.get(name) or did_you_mean(name, (o for o in known if o.startswith("--")))
+def _near(word: str, known: Sequence[str]) -> str | None:
+    """Ask whether the only name that begins with a word was meant, or else the one nearest to it."""
+    begun = [name for name in known if len(word) >= _SHORTEST and name.startswith(word)]
+    if len(begun) == 1:
+        return f"did you mean '{begun[0]}'?"
+    return did_you_mean(word, known)
+
+
+def _of_kubectl(words: str) -> str:
+    return f"for objects in the cluster: 'kwokctl kubectl {words}'"
+
+
+def for_option(command: str, name: str, known: Iterable[str]) -> str | None:
+    """Say what was meant by an option that `command` does not have; None if nothing is like it."""
+    from kwokctl.cli.parsing import intents  # only for options that are wrong
+
+    for place in (command, ""):
+        if meant := intents.OPTIONS.get(place, {}).get(name):
+            return meant
+    return did_you_mean(name, (o for o in known if o.startswith("--")))
 
 
 def is_resource(word: str) -> bool:

@@ -6,6 +6,7 @@ argument that is missing, a word too many.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 from typer.core import TyperOption
 
@@ -54,6 +55,7 @@ class _Reader:
         command: str,
         elsewhere: Elsewhere = _nowhere,
     ) -> None:
+        self._all = tuple(words)
         self.left = list(words)
         self.written: list[str] = []
         self._plain: list[str] = []
@@ -100,7 +102,7 @@ class _Reader:
         name, value = self._parted(word)
         option = self._options.get(name)
         if option is None:
-            hint = hints.for_option(name, self._options)
+            hint = hints.for_option(self._command, name, self._options)
             if path := self._elsewhere(name, self.left):
                 hint = f"write it after the command: '{self._command} {path} {name}'"
             raise self._wrong(f"'{self._command}' has no option '{name}'", hint)
@@ -141,7 +143,19 @@ class _Reader:
     def _too_many(self) -> None:
         word = self._plain[len(self._arguments)]
         hint = None if self._arguments else f"name a cluster with '--name {word}'"
+        if switch := self._switch_before(word):
+            hint = f"a switch takes its value with '=': '{switch}={word}'"
         raise self._wrong(f"'{self._command}' takes no argument '{word}'", hint)
+
+    def _switch_before(self, word: str) -> str | None:
+        """Return the switch that a plain `true` or `false` was written behind."""
+        try:
+            read_switch("", word)
+        except UsageError:
+            return None
+        pairs = pairwise(self._all)
+        switches = (name for name, value in pairs if value == word and name in self._options)
+        return next((name for name in switches if self._options[name].is_flag), None)
 
     def _wrong(self, message: str, hint: str | None = None) -> UsageError:
         return UsageError(message, hint=hint or f"see '{self._command} --help'")

@@ -8,6 +8,7 @@ import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ComponentError, NotFoundError, UsageError
 from kwokctl.host.ports import joined
 from kwokctl.host.relay import relaying
@@ -62,7 +63,8 @@ def _port(home: Home, saved: Saved, component: str, remote: str) -> tuple[Compon
     if component not in plan.components:
         raise NotFoundError(
             f"the cluster '{saved.name}' has no component called '{component}'",
-            hint=f"choose from: {', '.join(plan.components)}",
+            hint=did_you_mean(component, plan.components)
+            or f"choose from: {', '.join(plan.components)}",
         )
     described = plan.components[ComponentName(component)]
     return described, _number(described, remote)

@@ -153,6 +153,11 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
                 f"'{name}' is a number, not a name for a set of objects",
                 hint=f"for {name} objects: kwokctl scale {self.kind} --replicas {name}",
             )
+        if "/" in self.kind:
+            raise UsageError(
+                f"'{self.kind}' is an object, not the name of a resource template",
+                hint=f"'kwokctl kubectl scale {self.kind} --replicas {self.replicas}' scales it",
+            )
         if not _NAME.fullmatch(name) or len(name) > _LABEL_LENGTH:
             raise UsageError(
                 f"'{name}' cannot name a set of objects",

@@ -185,7 +185,7 @@ def _check(call: Invocation, wanted: WantedForks, options: Mapping[str, object])
     if not wanted.source:
         raise UsageError(
             "'--from' is needed for a fork, and names the cluster to copy",
-            hint="for example: --from kwok",
+            hint="for example: --from kwok; nodes are created with --nodes",
         )
     if options.keys() - _PLACE.keys() or call.config:
         raise UsageError(

@@ -114,8 +114,13 @@ def find_template(templates: Mapping[str, ResourceTemplate], name: str) -> Resou
     near = did_you_mean(name, templates)
     raise UsageError(
         f"there is no resource template called '{name}'",
-        hint=f"{near} {known}" if near else known,
+        hint=f"{near} {known}" if near else f"{known}; {of_cluster(name)}",
     )
+
+
+def of_cluster(kind: str) -> str:
+    """Say what scales an object that is in the cluster already."""
+    return f"for an object of the cluster: 'kwokctl kubectl scale {kind} --replicas N'"
 
 
 def _template(document: Document) -> ResourceTemplate:

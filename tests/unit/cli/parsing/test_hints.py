@@ -10,7 +10,7 @@ NAMES = ("create", "delete", "start", "stop", "get", "scale", "snapshot")
     ["pods", "pod", "po", "deployment", "ingress", "networkpolicy", "deploy/web", "node,pod", "a.b.io"],
 )  # fmt: skip
 def test_objects_of_the_cluster_are_kubectls_affair(word: str) -> None:
-    expected = f"'kwokctl kubectl get {word}' is for objects in the cluster"
+    expected = f"for objects in the cluster: 'kwokctl kubectl get {word}'"
     assert hints.for_command("kwokctl get", word, ["clusters", "components"]) == expected
 
 
@@ -22,7 +22,7 @@ def test_what_is_no_object_of_the_cluster_is_a_slip(word: str) -> None:
 @pytest.mark.parametrize(
     ("path", "word", "meant"),
     [
-        ("kwokctl", "apply", "'kwokctl kubectl apply' is for objects in the cluster"),
+        ("kwokctl", "apply", "for objects in the cluster: 'kwokctl kubectl apply'"),
         ("kwokctl", "hack", "'kwokctl etcdctl' reads and writes etcd"),
         ("kwokctl", "version", "'kwokctl --version'"),
         ("kwokctl", "list", "'kwokctl get clusters'"),
@@ -39,6 +39,6 @@ def test_a_word_that_is_no_command_gets_a_suggestion(path: str, word: str, meant
 
 
 def test_an_option_is_compared_with_those_that_there_are() -> None:
-    assert hints.for_option("-V", ["--v"]) == "'kwokctl --version'"
-    assert hints.for_option("--nme", ["--name", "-n"]) == "did you mean '--name'?"
-    assert hints.for_option("--zebra", ["--name"]) is None
+    assert hints.for_option("kwokctl", "-V", ["--v"]) == "'kwokctl --version'"
+    assert hints.for_option("kwokctl", "--nme", ["--name", "-n"]) == "did you mean '--name'?"
+    assert hints.for_option("kwokctl", "--zebra", ["--name"]) is None

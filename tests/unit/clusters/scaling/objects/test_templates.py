@@ -100,7 +100,8 @@ def test_an_unknown_template_with_nothing_near_names_the_known() -> None:
     with pytest.raises(UsageError) as caught:
         find_template(load_templates([]), "volume")
 
-    assert caught.value.hint == "there are: node, pod"
+    assert caught.value.hint
+    assert caught.value.hint.startswith("there are: node, pod; for an object of the cluster:")
 
 
 @pytest.mark.parametrize(

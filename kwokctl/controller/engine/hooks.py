@@ -14,6 +14,7 @@ from kwokctl.controller.nodes.pressures import REASONS
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.stages.lives import LIFE
 from kwokctl.embedded.selection import Selection
+from kwokctl.embedded.silence import is_silent
 
 _NOTHING: Mapping[str, str] = {}
 PRESSURE = "kwokctl.dev/pressure"
@@ -130,16 +131,28 @@ class NodeHooks:
             if cidrs != node.cidrs:
                 self._nodes.move(node, cidrs)
             node.addresses = _addresses(seen)
+            if node.is_silent is not is_silent(metadata.annotations):
+                node.is_silent = not node.is_silent
+                self._claim(node, can_wait=False)
             self._nodes.set_boot(node, _boot(seen))
             self._nodes.set_down(node, is_down=_is_down(seen))
             self._nodes.describe(node, _facts(seen))
             return node.hold is not Hold.FOREIGN
         node = ManagedNode(state.name, state.uid, cidrs, _addresses(seen), facts=_facts(seen))
         node.boot, node.is_down = _boot(seen), _is_down(seen)
+        node.is_silent = is_silent(metadata.annotations)
         self._nodes.put(node)
         can_wait = _is_ready(seen) and not self._nodes.pods(state.name)
-        self._leases.want(state.name, state.uid, can_wait=can_wait)
+        self._claim(node, can_wait=can_wait)
         return node.hold is not Hold.FOREIGN
+
+    def _claim(self, node: ManagedNode, *, can_wait: bool) -> None:
+        """Begin to hold a node; nobody does while nothing is heard of its kubelet."""
+        if node.is_silent:
+            self._leases.forget(node.name)
+            self._nodes.set_hold(node.name, Hold.FOREIGN)
+        else:
+            self._leases.want(node.name, node.uid, can_wait=can_wait)
 
     def gone(self, state: ObjectState) -> None:
         """Take note that a node does not exist, or is not managed, any more."""

@@ -15,6 +15,7 @@ from kwokctl.controller.stages.lives import KUBELET, LIFE
 from kwokctl.controller.stages.model import PatchStep, Stage
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.embedded.selection import Selection, requirements
+from kwokctl.embedded.silence import is_silent
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError, Symbol, for_symbols
 from kwokctl.json_value import Json
 
@@ -126,7 +127,7 @@ class InMemoryKubelet:
         if selection.node_name and metadata["name"] != selection.node_name:
             return False
         is_watched = all(holds(labels) for holds in self._labels)
-        return is_watched and selection.manages(annotations, labels)
+        return is_watched and selection.manages(annotations, labels) and not is_silent(annotations)
 
     def _all_functions(self, identity: ControllerIdentity) -> Mapping[str, Callable[..., Any]]:
         shared = {

@@ -17,7 +17,7 @@ class Hold(Enum):
     """Its lease is being requested."""
     HELD = "held"
     FOREIGN = "foreign"
-    """Another controller holds its lease."""
+    """Another controller holds its lease, or nobody renews it: its kubelet is silent."""
 
 
 class ManagedNode(msgspec.Struct):
@@ -33,6 +33,8 @@ class ManagedNode(msgspec.Struct):
     facts: NodeFacts = NO_FACTS
     is_down: bool = False
     """Whether its kubelet is taken to be down: the node has its Lease, but its pods stand still."""
+    is_silent: bool = False
+    """Whether nothing is heard of its kubelet: no controller writes to the node."""
     boot: int = 0
     """A hash of its boot ID, which takes less memory than that; 0 if it has none."""
     former_boots: frozenset[int] = frozenset()

@@ -3,7 +3,8 @@
 A handler is `async (Request) -> Answer`. One that takes the connection over is
 `async (Request, RawStream) -> None`: it writes its own `101 Switching Protocols`, or any other
 answer, and the connection ends when it returns. Both are called only for clients that have the
-right; `RefusedError`, raised by either before anything was written, becomes the answer.
+right; `RefusedError`, raised by either before anything was written, becomes the answer, and after
+`NoAnswerError` there is none.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -87,6 +88,10 @@ class RefusedError(Exception):
         """Answer `sentence` as plain text."""
         super().__init__(sentence)
         self.status = status
+
+
+class NoAnswerError(ConnectionError):
+    """A request that is not answered, as by a machine that is gone: its connection ends."""
 
 
 Handler = Callable[[Request], Awaitable[Answer]]

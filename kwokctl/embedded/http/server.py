@@ -17,7 +17,7 @@ from kwokctl.embedded.http.bodies import ClientGoneError
 from kwokctl.embedded.http.connection import AT_ONCE, ServedConnection
 from kwokctl.embedded.http.limits import PAUSE
 from kwokctl.embedded.http.listening import accepted, connected
-from kwokctl.embedded.http.messages import Answer, RefusedError, Request
+from kwokctl.embedded.http.messages import Answer, NoAnswerError, RefusedError, Request
 from kwokctl.embedded.http.parsing import RequestHead
 from kwokctl.embedded.http.routes import Route, RouteTable
 from kwokctl.embedded.http.strangers import Strangers
@@ -76,7 +76,7 @@ class HttpServer:
         try:
             if await connected(found, connection, tls):
                 await self._serve(connection)
-        except OSError:  # the client is gone, or too slow
+        except OSError:  # the client is gone, or too slow, or gets no answer
             pass
         except Exception:  # one connection must not end the others
             log.exception("a connection has failed")
@@ -132,6 +132,8 @@ class HttpServer:
             answer = encoding.refusal(RefusedError(503, str(e)))
         except ClientGoneError:
             return False
+        except NoAnswerError:
+            raise
         except Exception:  # one request must not end the others
             log.exception("'%s %s' has failed", request.method, request.path)
             answer = encoding.refusal(RefusedError(500, "the server has failed: see its log"))

@@ -66,12 +66,15 @@ class ClusterFleet:
     async def pod(self, namespace: str, name: str) -> PodView | None:
         """Return a pod that is on a fake node; asks the cluster while nothing is watched."""
         if self.is_watched:
-            return self._memory.pod(namespace, name)
+            return self._known(namespace, name)
         found = await self._ask(PODS, namespace, name, PodObject)
         if found is None or not found.spec.node_name:
             return None
         node = await self._ask(NODES, None, found.spec.node_name, NodeObject)
-        return pod_view(found) if node is not None and self._is_ours(node) else None
+        if node is None or not self._is_ours(node):
+            return None
+        node_view(node).demand_answer()
+        return pod_view(found)
 
     def node(self, name: str) -> NodeView | None:
         """Return a fake node."""
@@ -88,6 +91,12 @@ class ClusterFleet:
     def nodes_at(self, address: str) -> Iterable[NodeView]:
         """Return the fake nodes that have an address."""
         return self._memory.nodes_at(address)
+
+    def _known(self, namespace: str, name: str) -> PodView | None:
+        found = self._memory.pod(namespace, name)
+        if found is not None and (node := self._memory.node(found.node)) is not None:
+            node.demand_answer()
+        return found
 
     async def _ask(
         self, resource: Resource, namespace: str | None, name: str, shape: type[Seen]

@@ -5,6 +5,9 @@ from typing import Protocol
 
 import msgspec
 
+from kwokctl.embedded.http.messages import NoAnswerError
+from kwokctl.embedded.silence import is_silent
+
 
 class ContainerView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A container of a pod."""
@@ -62,6 +65,11 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     created: float = 0.0
     """A POSIX time stamp; 0 if there is none."""
 
+    def demand_answer(self) -> None:
+        """Raise NoAnswerError if nothing is heard of its kubelet."""
+        if is_silent(self.annotations):
+            raise NoAnswerError(f"the kubelet of node '{self.name}' is silent")
+
 
 class FleetView(Protocol):
     """The fake nodes and the pods on them, as they are now.
@@ -72,7 +80,7 @@ class FleetView(Protocol):
     async def pod(self, namespace: str, name: str) -> PodView | None:
         """Return a pod that is on a fake node; asks the cluster while nothing is watched.
 
-        Raises ApiError when the cluster does not answer.
+        Raises ApiError when the cluster does not answer, and NoAnswerError when the kubelet is silent.
         """
         ...
 

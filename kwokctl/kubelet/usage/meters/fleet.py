@@ -46,7 +46,13 @@ class FleetMeters:
             self._nodes[name].follow_rules(now)
 
     def node(self, name: str) -> NodeMeters | None:
-        """Return the meters of a node as they are now, None if there is no such node."""
+        """Return the meters of a node as they are now, None if there is no such node.
+
+        Raises NoAnswerError when its kubelet is silent; what its containers use is measured all the same.
+        """
+        view = self._fleet.node(name)
+        if view is not None:
+            view.demand_answer()
         return self._update(name, is_asked=True)
 
     def changed(self, name: str) -> None:
@@ -55,7 +61,7 @@ class FleetMeters:
             self._update(name, is_asked=False)
 
     def _started(self, name: str) -> float:
-        node = self.node(name)
+        node = self._update(name, is_asked=True)
         return node.started_containers() if node is not None else 0.0
 
     def now(self) -> float:

@@ -3,7 +3,7 @@ import gc
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,13 @@ from kwokctl.embedded.http.listening import (
     listening_sockets_nearby,
     server_tls,
 )
-from kwokctl.embedded.http.messages import Answer, RawStream, RefusedError, Request
+from kwokctl.embedded.http.messages import (
+    Answer,
+    NoAnswerError,
+    RawStream,
+    RefusedError,
+    Request,
+)
 from kwokctl.embedded.http.routes import Route, RouteTable
 from kwokctl.embedded.http.server import Certificate
 from kwokctl.errors import ApiError, ConfigError, UnavailableError
@@ -71,6 +77,34 @@ async def test_a_connection_is_kept_and_requests_may_come_ahead(tmp_path: Path) 
 async def test_what_is_not_served_is_refused(tmp_path: Path, line: str, status: int) -> None:
     async with serving_kubelet([HELLO], tmp_path) as at:
         assert await at.status(line) == status
+
+
+@pytest.mark.parametrize("is_upgrade", [True, False])
+async def test_a_request_without_an_answer_ends_its_connection(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, is_upgrade: bool
+) -> None:
+    async def answer(_: Request) -> Answer:
+        raise NoAnswerError
+
+    async def take_over(_: Request, _raw: RawStream) -> None:
+        raise NoAnswerError
+
+    silent = (
+        Route(path="/silent", take_over=take_over)
+        if is_upgrade
+        else Route(path="/silent", answer=answer)
+    )
+    async with serving_kubelet([HELLO, silent], tmp_path) as at:
+        reader, writer = await at.connect()
+        writer.write(b"GET /silent HTTP/1.1\r\n\r\n")
+        received = b""
+        with suppress(ConnectionError):
+            received = await reader.read()
+        writer.close()
+        others = await at.status("GET /hello/a HTTP/1.1")
+
+    assert (received, others) == (b"", 200)
+    assert caplog.text == ""
 
 
 async def test_a_handler_that_refuses_or_fails_answers_so(

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from kwokctl.embedded.http.messages import NoAnswerError
 from kwokctl.embedded.selection import Selection, select
+from kwokctl.embedded.silence import KUBELET
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
@@ -109,3 +111,27 @@ async def test_the_name_and_the_labels_of_nodes_count_for_single_pods(cluster: F
     for selection in (select(single_node="real"), select(label_selector="type=other")):
         async with fleet_of(cluster, selection) as (fleet, _):
             assert await fleet.pod("default", "one") is None
+
+
+@pytest.mark.parametrize("is_watched", [True, False])
+async def test_a_silent_kubelet_does_not_answer_until_it_is_back(
+    cluster: FakeCluster, is_watched: bool
+) -> None:
+    cluster.change(NODES, "a", metadata={"annotations": {KUBELET: "silent"}})
+    async with fleet_of(cluster) as (fleet, _):
+        if is_watched:
+            async with asyncio.timeout(60):
+                await fleet.watched()
+        with pytest.raises(NoAnswerError, match="node 'a'"):
+            await fleet.pod("default", "one")
+        assert await fleet.pod("default", "gone") is None
+
+        cluster.change(NODES, "a", metadata={"annotations": {KUBELET: None}})
+        await eventually(lambda: not is_watched or KUBELET not in _annotations(fleet, "a"))
+        assert await fleet.pod("default", "one") is not None
+
+
+def _annotations(fleet: ClusterFleet, name: str) -> Any:
+    node = fleet.node(name)
+    assert node is not None
+    return node.annotations

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from kwokctl.embedded.http.messages import RefusedError
+from kwokctl.embedded.http.messages import NoAnswerError, RefusedError
+from kwokctl.embedded.silence import KUBELET
 from tests.support.usage_fleet import START, HandFleet, node, pod, running
 
 CPU = {"kwok.x-k8s.io/usage-cpu": "500m", "kwok.x-k8s.io/usage-memory": "8Mi"}
@@ -111,3 +112,20 @@ spec: {path: /metrics/mine, metrics: []}
 async def test_a_scheme_that_prometheus_does_not_speak_is_refused() -> None:
     with pytest.raises(RefusedError, match="'ftp' is neither of https, http"):
         await HandFleet().get("/discovery/prometheus", query=(("scheme", "ftp"),))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/metrics/resource",
+        "/metrics/nodes/a/metrics/resource",
+        "/stats/nodes/a/summary",
+        "/stats/summary",
+    ],
+)
+async def test_nothing_is_told_of_a_silent_node(path: str) -> None:
+    silent = node("a", addresses=("127.0.1.1",), annotations={KUBELET: "silent"})
+    fleet = HandFleet([pod("web")], [silent, node("b", addresses=("127.0.1.2",))])
+    with pytest.raises(NoAnswerError):
+        await fleet.get(path, local_host="127.0.1.1")
+    assert await fleet.get(path.replace("nodes/a", "nodes/b"), local_host="127.0.1.2")

@@ -10,8 +10,11 @@ import msgspec
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, Turn
+from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
 from kwokctl.clusters.scaling.objects.networks import ClusterBook
+from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS
 from kwokctl.clusters.scaling.objects.render import NO_KUBELET, edited
+from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
 from kwokctl.clusters.scaling.objects.templates import (
     ResourceTemplate,
     find_template,
@@ -169,7 +172,8 @@ async def scale_with(
             tells_path=route.is_news,
             turn=turn,
             kubelet=await _kubelet(controller, route),
-            book=ClusterBook(client),
+            book=ClusterBook(ClusterTexts(client, POSITIONS)),
+            parameters=ClusterTexts(client, PARAMETERS),
         )
         return await scale_set(request, templates, context)
 

@@ -151,7 +151,7 @@ def test_what_was_declined_is_not_called_done(
 
     assert words("scale node --replicas 2") == 0
 
-    assert "'node' still has 20 nodes (nothing was deleted)" in capfd.readouterr().err
+    assert "'node' still has 20 nodes (nothing was changed)" in capfd.readouterr().err
 
 
 def test_the_objects_are_looked_for_where_the_template_puts_them(

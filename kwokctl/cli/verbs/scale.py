@@ -69,7 +69,7 @@ def scale(
             "--param",
             metavar="JQ",
             help="jq program that edits the template's parameters, such as "
-            "'.allocatable.cpu=\"64\"'; may be repeated",
+            "'.allocatable.cpu=\"64\"'; may be repeated [default: as the set was made before]",
         ),
     ] = None,
     kubeconfig: Annotated[
@@ -116,8 +116,8 @@ def scale(
         typer.Option(
             "--yes",
             "-y",
-            help="Do not ask before more than half of a set of over ten objects is deleted; without "
-            "a terminal it is not asked",
+            help="Do not ask before more than half of a set of over ten objects is deleted, or before it "
+            "gets objects with another --param; without a terminal it is not asked",
         ),
     ] = False,
     wait: Wait = None,
@@ -173,7 +173,7 @@ def scale(
     see = f"{tool}{within} get {_plural(result.kind)} -l {LABEL}={result.name}"
     outcome = Outcome(
         message=in_words(
-            result, is_waited_for=bool(wait), is_declined=result.count > request.replicas
+            result, is_waited_for=bool(wait), is_declined=result.count != request.replicas
         ),
         lead="See them with",
         then=(see,) if result.count or result.held else (),
@@ -216,7 +216,7 @@ def in_words(
     from kwokctl.clusters.scaling.readiness import word_for
 
     if is_declined:
-        return f"'{result.name}' still has {objects_of(result)} (nothing was deleted)"
+        return f"'{result.name}' still has {objects_of(result)} (nothing was changed)"
     ready = f", all {word_for(result.kind)}" if is_waited_for and result.count else ""
     changes = [
         f"{number:,} {what}"

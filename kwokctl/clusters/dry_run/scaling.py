@@ -6,7 +6,9 @@ from pathlib import Path
 
 from kwokctl.clusters.dry_run.lifecycle import Steps
 from kwokctl.clusters.scaling.changes import Changes, changes_for
+from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters, as_options
 from kwokctl.clusters.scaling.objects.render import Renderer
+from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
 from kwokctl.clusters.scaling.objects.templates import (
     find_template,
     template_name,
@@ -45,29 +47,37 @@ async def scale_steps(
         load(home.paths(name), name)
     try:
         async with Pool(load_access(kubeconfig or home.paths(name).own_kubeconfig)) as pool:
-            changes = await _changes(Client(pool), request, first)
+            changes, params = await _changes(Client(pool), request, first)
     except (RequestError, UnavailableError) as e:
         return (Comment(_goal(request)), Comment(f"The cluster does not answer: {e}"))
-    return tuple(map(Comment, _in_words(request, changes)))
+    return tuple(map(Comment, _in_words(request, changes, params)))
 
 
-async def _changes(client: Client, request: ScaleRequest, first: Json) -> Changes:
+async def _changes(
+    client: Client, request: ScaleRequest, first: Json
+) -> tuple[Changes, tuple[str, ...]]:
+    """Return what changes, and the parameters of new objects."""
     reader = ClusterApiReader(client)
     resource = await reader.resolve(first["apiVersion"], first["kind"])
     request = request.placed(resource, first)
     namespace = request.namespace if resource.namespaced else None
     listed = reader.select(resource, namespace, members_of(request.set_name))
-    return changes_for(request, [known async for known in listed])
+    changes = changes_for(request, [known async for known in listed])
+    parameters = SetParameters(request, resource, ClusterTexts(client, NAME))
+    await parameters.recall()
+    return changes, request.params or parameters.known
 
 
 def _goal(request: ScaleRequest) -> str:
     return f"Give the set '{request.set_name}' of {request.kind} {request.replicas:,} objects."
 
 
-def _in_words(request: ScaleRequest, changes: Changes) -> Iterator[str]:
+def _in_words(request: ScaleRequest, changes: Changes, params: tuple[str, ...]) -> Iterator[str]:
     yield _goal(request)
     there = len(changes.kept) + len(changes.surplus)
     yield f"It has {there:,}: {len(changes.missing):,} are created, {len(changes.surplus):,} deleted."
+    if params:
+        yield f"Parameters of new ones: {as_options(params)}"
     if changes.missing:
         ends = request.object_name(changes.missing[0]), request.object_name(changes.missing[-1])
         yield f"Created: {' to '.join(dict.fromkeys(ends))}"

@@ -178,10 +178,10 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
         """How many there are before."""
         return len(self.kept) + len(self.surplus)
 
-    def without_deletions(self) -> "Changes":
-        """Return the same with all members kept."""
+    def declined(self) -> "Changes":
+        """Return those of a set that stays as it is."""
         kept = (*self.kept, *(member.name for member in self.surplus))
-        return replace(self, kept=kept, surplus=(), held=0)
+        return replace(self, kept=kept, surplus=(), missing=Serials([]), held=0)
 
 
 class Names(Collection[str]):

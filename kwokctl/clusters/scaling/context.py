@@ -8,6 +8,7 @@ import msgspec
 from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.scaling.objects.networks import Book
 from kwokctl.clusters.scaling.objects.render import NO_KUBELET
+from kwokctl.clusters.scaling.objects.stored_texts import TextStore
 from kwokctl.clusters.scaling.reader import ClusterReader
 from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.functions import Kubelet
@@ -60,6 +61,8 @@ class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     """The space of the cluster's etcd, if it can be asked."""
     book: Book | None = None
     """Where the positions of nodes are remembered; None where that is not possible."""
+    parameters: TextStore | None = None
+    """Where the parameters of sets are remembered; None where that is not possible."""
     kubelet: Kubelet = NO_KUBELET
     """Where the API server reaches the controller in place of the kubelets, as far as it is known."""
     insists: bool = False

@@ -12,6 +12,7 @@ from kwokctl.clusters.scaling.consent import is_agreed, remark_parameters
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, amount
 from kwokctl.clusters.scaling.create import SetCreation
 from kwokctl.clusters.scaling.delete import SetDeletion
+from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.placement import Placing, placing_of
@@ -22,7 +23,7 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.wait import Goal, ReadinessWatch, Stragglers, wait_for
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.port import WORTH, FakeKubelet
-from kwokctl.errors import KwokctlError, TimedOutError
+from kwokctl.errors import ApiError, KwokctlError, TimedOutError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import beside
 
@@ -55,8 +56,11 @@ async def scale_set(
     first = renderer.stamp(0)
     resource = await context.reader.resolve(first["apiVersion"], first["kind"])
     request = request.placed(resource, first)
+    parameters = SetParameters(request, resource, context.parameters)
+    await parameters.recall()
+    renderer = renderer if request.params else renderer.edited(parameters.known)
     placing = await placing_of(request, renderer, resource, context.reader)
-    return await _Scaling(request, resource, context, renderer, placing).run()
+    return await _Scaling(request, resource, context, renderer, placing, parameters).run()
 
 
 class _Scaling:
@@ -69,7 +73,9 @@ class _Scaling:
         context: ScaleContext,
         renderer: Renderer,
         placing: Placing,
+        parameters: SetParameters,
     ) -> None:
+        self._parameters = parameters
         self._request = request
         self._resource = resource
         self._namespace = request.namespace if resource.namespaced else None
@@ -89,10 +95,12 @@ class _Scaling:
         async with self._bounded(), AsyncExitStack() as changing:
             await changing.enter_async_context(self._context.turn(self._identity, doing))
             changes = await self._changes()
-            remark_parameters(request, changes, self._resource, self._context.progress)
-            if not await is_agreed(request, changes, self._resource):
-                return self._result(changes.without_deletions())
+            known = self._parameters.known
+            remark_parameters(request, known, changes, self._resource, self._context.progress)
+            if not await is_agreed(request, known, changes, self._resource):
+                return self._result(changes.declined())
             await self._demand_room(changes.missing)
+            await self._remember(changes)
             admission = await self._admission(changes, changing)
             async with self._reporting(changes):
                 if admission is None or self._context.oversight is None:
@@ -122,6 +130,22 @@ class _Scaling:
         reader = self._context.reader
         listed = reader.select(self._resource, self._namespace, self._selector)
         return changes_for(self._request, [known async for known in listed])
+
+    async def _remember(self, changes: Changes) -> None:
+        """Remember what the objects to come are made with, and forget what those were that go."""
+        try:
+            if changes.missing:
+                params = self._request.params or self._parameters.known
+                await self._parameters.remember(params)
+            elif changes.surplus and not changes.kept:
+                await self._parameters.forget()
+        except ApiError as e:
+            if e.reason != "Forbidden":
+                raise
+            self._context.progress.warn(
+                f"the parameters of '{self._request.set_name}' are not remembered: '{NAME}' cannot be "
+                "written; give --param again with the next 'scale'"
+            )
 
     async def _through_api(self, changes: Changes, changing: AsyncExitStack) -> None:
         """Create nodes no faster than they become ready, as a watch shows."""

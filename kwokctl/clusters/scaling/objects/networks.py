@@ -8,26 +8,23 @@ Tens of thousands of copies count from the same few starts: each is read once, a
 with plain integers.
 """
 
-import asyncio
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from socket import AF_INET6, inet_ntoa, inet_ntop
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
-import orjson
 
 from kwokctl.clusters.scaling.changes import Ranges
+from kwokctl.clusters.scaling.objects.stored_texts import TextPage, TextStore
 from kwokctl.clusters.scaling.reader import ClusterReader
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
-from kwokctl.errors import ApiError, ExpressionError
-from kwokctl.kube.client import Client
-from kwokctl.kube.resource import CONFIG_MAPS, NODES
+from kwokctl.errors import ExpressionError
+from kwokctl.kube.resource import NODES
 
-NAME, _NAMESPACE = "kwokctl-node-positions", "kube-system"
-_PATIENCE = 60.0
-_LOOK_AGAIN = 0.1
+NAME = "kwokctl-node-positions"
+"""Of the ConfigMap that remembers them."""
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -129,49 +126,21 @@ class _Written(msgspec.Struct):
 class ClusterBook:
     """Stores shares in a ConfigMap of the cluster."""
 
-    def __init__(self, client: Client) -> None:
-        """Ask through a client."""
-        self._client = client
+    def __init__(self, texts: TextStore) -> None:
+        """Keep them as texts."""
+        self._texts = texts
 
     async def read(self) -> BookPage | None:
         """Return the stored shares; one that cannot be read is ignored."""
-        found = await self._client.find(CONFIG_MAPS, _NAMESPACE, NAME)
+        found = await self._texts.read()
         if found is None:
             return None
-        shares = {name: _share(text) for name, text in (found.get("data") or {}).items()}
-        return BookPage(shares, found["metadata"]["resourceVersion"])
+        return BookPage({name: _share(text) for name, text in found.texts.items()}, found.version)
 
     async def write(self, page: BookPage) -> bool:
         """Write a page, unless it has been changed since it was read."""
-        metadata: dict[str, Any] = {"name": NAME, "namespace": _NAMESPACE}
-        if page.version:
-            metadata["resourceVersion"] = page.version
-        data = {name: _text(share) for name, share in sorted(page.shares.items())}
-        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-        try:
-            if page.version:
-                await self._client.update(CONFIG_MAPS, _NAMESPACE, NAME, orjson.dumps(body))
-            else:
-                await self._create(orjson.dumps(body))
-        except ApiError as e:
-            if e.reason not in {"Conflict", "AlreadyExists"}:
-                raise
-            return False
-        return True
-
-    async def _create(self, body: bytes) -> None:
-        """Create the ConfigMap; a cluster that has just been started may lack its namespace yet."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE
-        while True:
-            try:
-                await self._client.create(CONFIG_MAPS, _NAMESPACE, body)
-            except ApiError as e:
-                if e.reason != "NotFound" or loop.time() > deadline:
-                    raise
-            else:
-                return
-            await asyncio.sleep(_LOOK_AGAIN)
+        texts = {name: _text(share) for name, share in page.shares.items()}
+        return await self._texts.write(TextPage(texts, page.version))
 
 
 def _text(share: Share) -> str:

@@ -21,6 +21,7 @@ from kwokctl.expr import gotemplate
 from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 OfSerial = Callable[[int], Json]
 
@@ -122,6 +123,8 @@ class Renderer:
         """
         self._request = request
         self._made_of = template
+        self._kubelet = kubelet
+        self._wall = wall
         self._parameters = edited(template.parameters, request.params)
         self.positions = Positions(request)
         """How far its objects count on from where the template starts."""
@@ -135,6 +138,20 @@ class Renderer:
             self._template = gotemplate.compile(template.template, name=template.name)
         except ExpressionError as e:
             raise ConfigError(f"{template.source}: {e}", hint=e.hint) from e
+
+    def edited(self, params: tuple[str, ...]) -> "Renderer":
+        """Return the same with parameters that were remembered.
+
+        Raises UsageError if the template cannot be edited so any more.
+        """
+        if not params:
+            return self
+        request = replace(self._request, params=params)
+        try:
+            return Renderer(self._made_of, request, self._wall, self._kubelet)
+        except UsageError as e:
+            remembered = f"'{request.set_name}' was made with it; give --param anew"
+            raise UsageError(str(e), hint=remembered) from e
 
     def starts(self) -> frozenset[str]:
         """Return the networks and addresses from which objects count by position, if they do."""

@@ -218,6 +218,8 @@ def in_words(
     if is_declined:
         return f"'{result.name}' still has {objects_of(result)} (nothing was changed)"
     ready = f", all {word_for(result.kind)}" if is_waited_for and result.count else ""
+    if result.broken:
+        ready += f" but {result.broken:,} broken on purpose"
     changes = [
         f"{number:,} {what}"
         for number, what in ((result.created, "created"), (result.deleted, "deleted"))

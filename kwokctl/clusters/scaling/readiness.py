@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from kwokctl.controller.nodes.facts import DOWN
+from kwokctl.embedded.silence import is_silent
+
 _NOT_READY_TAINT = "node.kubernetes.io/not-ready"
 _GOING = "is being deleted"
 _RUNNING = frozenset({"Running", "Succeeded"})
@@ -20,6 +23,15 @@ class _Metadata(msgspec.Struct, rename="camel"):
     @property
     def held_by(self) -> tuple[str, ...]:
         return tuple(self.finalizers or ()) if self.deletion_timestamp else ()
+
+
+class _NodeMetadata(_Metadata, rename="camel"):
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+    @property
+    def is_broken(self) -> bool:
+        return (self.labels or {}).get(DOWN) == "true" or is_silent(self.annotations)
 
 
 class _Condition(msgspec.Struct):
@@ -46,7 +58,7 @@ class _NodeSpec(msgspec.Struct):
 
 
 class _Node(msgspec.Struct):
-    metadata: _Metadata
+    metadata: _NodeMetadata
     spec: _NodeSpec = msgspec.field(default_factory=_NodeSpec)
     status: _Status = msgspec.field(default_factory=_Status)
 
@@ -80,6 +92,8 @@ class Verdict(msgspec.Struct, frozen=True):
     """Of a pod that does not run: the node that it is bound to."""
     held_by: tuple[str, ...] = ()
     """Of an object that is being deleted: its finalizers."""
+    is_broken: bool = False
+    """Whether a user has broken a node that is not ready: nobody waits for it."""
 
 
 Judge = Callable[[bytes | msgspec.Raw], Verdict]
@@ -89,7 +103,8 @@ Judge = Callable[[bytes | msgspec.Raw], Verdict]
 def judge_of(kind: str) -> Judge:
     """Return the function that judges objects of this kind, given as JSON.
 
-    A node is ready when its Ready condition is True and it is free of the not-ready taint; a pod
+    A node is ready when its Ready condition is True and it is free of the not-ready taint, and broken if
+    it is not ready and its kubelet is down or silent by a label or an annotation; a pod is ready
     when it runs or has succeeded; an object of any other kind when it exists. No object is ready
     while it is being deleted.
     """
@@ -104,16 +119,19 @@ def word_for(kind: str) -> str:
 
 def _node(raw: bytes | msgspec.Raw) -> Verdict:
     node = _decode_node(raw)
+    is_broken = False
     ready = node.status.condition("Ready")
     if node.metadata.deletion_timestamp:
         lacks: str | None = _GOING
     elif ready is None or ready.status != "True":
         lacks = "is not Ready" + (f": {ready.message or ready.reason}" if ready else "")
+        is_broken = node.metadata.is_broken
     elif any(taint.key == _NOT_READY_TAINT for taint in node.spec.taints or ()):
         lacks = f"has the taint {_NOT_READY_TAINT}"
+        is_broken = node.metadata.is_broken
     else:
         lacks = None
-    return Verdict(node.metadata.name, lacks, held_by=node.metadata.held_by)
+    return Verdict(node.metadata.name, lacks, held_by=node.metadata.held_by, is_broken=is_broken)
 
 
 def _pod(raw: bytes | msgspec.Raw) -> Verdict:

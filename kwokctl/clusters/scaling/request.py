@@ -182,6 +182,8 @@ class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Members there were before."""
     held: int = 0
     """Deleted members that exist until their finalizers are removed."""
+    broken: int = 0
+    """Nodes that were not waited for, since a user has broken them."""
 
     @property
     def count(self) -> int:

@@ -87,6 +87,7 @@ class _Scaling:
             context, resource, self._namespace, grace_seconds=request.grace_seconds
         )
         self._limit = asyncio.timeout(request.timeout)
+        self._broken = 0
 
     async def run(self) -> ScaleResult:
         """Change the set while no other command changes it, then wait until it is ready."""
@@ -119,6 +120,7 @@ class _Scaling:
             deleted=len(changes.surplus),
             existing=changes.members,
             held=changes.held if self._request.wait is None else 0,
+            broken=self._broken,
         )
 
     @property
@@ -160,6 +162,7 @@ class _Scaling:
             await changing.aclose()
             if self._request.wait is not None:
                 await self._wait(following, len(wanted))
+                self._broken = len(following.broken)
 
     async def _past_api(
         self, changes: Changes, admission: SetAdmission, changing: AsyncExitStack
@@ -185,6 +188,7 @@ class _Scaling:
         following = ReadinessWatch(wanted, lambda _: None)
         async with self._followed(following, needed=True):
             await self._wait(following, len(wanted))
+            self._broken = len(following.broken)
 
     async def _change(
         self,

@@ -120,7 +120,9 @@ class ReadinessWatch:
         """Expect the objects called `wanted`; call `on_ready` with each that becomes ready."""
         self.wanted = wanted
         self.ready = 0
-        """How many of the wanted objects are ready."""
+        """How many of the wanted objects are ready, or not waited for."""
+        self.broken: set[str] = set()
+        """The nodes that are not waited for, since a user has broken them."""
         self._on_ready = on_ready
         self._late: dict[str, Verdict | None] = {}
         """What each object that exists lacks; None if it is ready."""
@@ -140,7 +142,7 @@ class ReadinessWatch:
     async def complete(self, report: Callable[[int], None], moved: Moved = ignored) -> None:
         """Return when exactly the wanted objects exist, once all have been listed, and are ready.
 
-        `report` is called with how many more of them are ready than when it was called last.
+        Nodes that a user has broken need not be. `report` is called with how many more of them are ready than when it was called last.
         """
         reported, least = 0, math.inf
         while True:
@@ -175,7 +177,8 @@ class ReadinessWatch:
         verdict = change.verdict
         name = verdict.name
         was_ready = self._late.get(name, verdict) is None
-        is_ready = change.exists and verdict.lacks is None
+        is_ready = change.exists and (verdict.lacks is None or verdict.is_broken)
+        (self.broken.add if change.exists and verdict.is_broken else self.broken.discard)(name)
         if name not in self.wanted:
             self._surplus += change.exists - (name in self._late)
         if change.exists:

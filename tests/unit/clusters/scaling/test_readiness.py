@@ -4,6 +4,8 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.readiness import judge_of, word_for
+from kwokctl.controller.nodes.facts import DOWN
+from kwokctl.embedded.silence import KUBELET
 
 
 def lacks(kind: str, body: dict[str, Any]) -> str | None:
@@ -43,6 +45,23 @@ def test_a_node_is_ready_when_it_says_so_and_has_no_taint_against_it() -> None:
 )
 def test_what_a_node_lacks_is_named(body: dict[str, Any], expected: str) -> None:
     assert lacks("Node", body) == expected
+
+
+@pytest.mark.parametrize(
+    ("metadata", "status", "is_broken"),
+    [
+        ({"labels": {DOWN: "true"}}, "False", True),
+        ({"labels": {DOWN: "true"}}, "True", False),
+        ({"labels": {DOWN: "false"}}, "False", False),
+        ({"annotations": {KUBELET: "silent"}}, "Unknown", True),
+        ({}, "False", False),
+    ],
+)
+def test_a_node_is_broken_whose_kubelet_is_down_or_silent_on_purpose(
+    metadata: dict[str, Any], status: str, is_broken: bool
+) -> None:
+    body = {"metadata": {"name": "a", **metadata}, **node(status)}
+    assert judge_of("Node")(json.dumps(body).encode()).is_broken is is_broken
 
 
 @pytest.mark.parametrize("phase", ["Running", "Succeeded"])

@@ -12,6 +12,7 @@ from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
+from kwokctl.embedded.silence import KUBELET
 from kwokctl.errors import ApiError, ConfigError, TimedOutError, UsageError
 from kwokctl.tasks import beside
 from kwokctl.waits import Standstill
@@ -205,6 +206,18 @@ def test_more_than_half_of_a_large_set_is_deleted_after_a_question_only(
     assert left == (before if question else after) == declined.count
     assert not (question and declined.deleted)
     assert len(cluster.names("Node")) == after
+
+
+def test_nodes_that_were_broken_on_purpose_are_not_waited_for() -> None:
+    cluster = MemoryCluster(on_create=ready)
+    scale(cluster, kind="node", replicas=3)
+    broken = cluster.objects["Node", None, "node-000001"]
+    broken["metadata"]["annotations"] = {KUBELET: "silent"}
+    broken["status"]["conditions"][0]["status"] = "Unknown"
+
+    result = scale(cluster, kind="node", replicas=4, wait=5)
+
+    assert result == ScaleResult(kind="Node", name="node", created=1, existing=3, broken=1)
 
 
 def test_what_was_declined_is_not_waited_for() -> None:

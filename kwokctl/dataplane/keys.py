@@ -17,6 +17,7 @@ _SPECIAL = {
     ("", "replicationcontrollers"): "controllers",
     ("networking.k8s.io", "ingresses"): "ingress",
 }
+_PLURALS = {f"{folder}/": plural for (_, plural), folder in _SPECIAL.items()}
 _FOLDERS = 256
 """Folders that are remembered: each object's key begins with one of them."""
 
@@ -24,6 +25,18 @@ _FOLDERS = 256
 def is_readable(value: bytes) -> bool:
     """Return whether a value is stored as it is, not encrypted."""
     return value.startswith((b"{", PREFIX))
+
+
+def in_words(path: str) -> tuple[str, str]:
+    """Return what kubectl calls the resource at a path below the prefix, and the rest of the path."""
+    for folder, plural in _PLURALS.items():
+        if path.startswith(folder):
+            return plural, path.removeprefix(folder)
+    first, _, rest = path.partition("/")
+    if "." not in first:
+        return first, rest
+    plural, _, rest = rest.partition("/")
+    return f"{plural}.{first}", rest
 
 
 class Keys:

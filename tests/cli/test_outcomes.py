@@ -46,7 +46,7 @@ MARK = Mark(
 REWOUND = Rewound(mark="a", written=12, deleted=3, events=4, unsettled=())
 
 
-OUTLOOK = Outlook(mark="a", written={"pods": 1_200, "minions": 2}, deleted={"events": 1})
+OUTLOOK = Outlook(mark="a", written={"pods": 1_200, "nodes": 2}, deleted={"events": 1})
 
 
 SCALED = ScaleResult(kind="Node", name="node", created=990, existing=10)
@@ -381,5 +381,5 @@ def test_a_dry_run_of_a_rewind_counts_what_differs(
 
     assert words("snapshot rewind --dry-run") == 0
 
-    line = "# To 'a': 2 minions, 1,200 pods put back; 1 events deleted.\n"
+    line = "# To 'a': 2 nodes, 1,200 pods put back; 1 events deleted.\n"
     assert line in capfd.readouterr().out

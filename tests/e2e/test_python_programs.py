@@ -170,7 +170,7 @@ def test_the_example_runs_and_a_failure_shows_what_was_there(
 
     assert "1 failed, 2 passed" in said, said
     assert "kwok: objects changed by the test" in said
-    assert re.search("^created minions/node-00000", said, re.MULTILINE)
+    assert re.search("^created nodes/node-00000", said, re.MULTILINE)
     assert cluster.marks() == []
     assert len(cluster.find("nodes")) == 2
 

@@ -110,9 +110,9 @@ def about(seconds: float) -> str:
 
 
 def amount(count: int, unit: str) -> str:
-    """Write a count with its unit, given in the plural: `1,000 nodes`, `1 node`, `40.0 MB`."""
+    """Write a count with its unit, given in the plural: `1,000 nodes`, `1 node`, `40.0 MB`, `51 kB`."""
     if unit == "B":
-        return f"{count / 1e6:,.1f} MB"
+        return f"{count / 1e6:,.1f} MB" if count >= _MEGABYTE else f"{count / 1e3:,.0f} kB"
     return f"{count:,} {_singular(unit) if count == 1 else unit}".rstrip()
 
 

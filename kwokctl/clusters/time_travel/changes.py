@@ -16,7 +16,7 @@ class ChangedObject(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     """Empty if that cannot be read, because what is stored is encrypted."""
     key: str
-    """Where it is in etcd, without the prefix: `pods/default/web`."""
+    """Its resource, namespace and name: `pods/default/web`, `nodes/node-000000`."""
     change: Literal["created", "changed", "deleted"]
 
 
@@ -26,7 +26,7 @@ def changed_objects(scope: RewindScope, writes: Iterable[Write]) -> Iterator[Cha
         kind = stored_kind(write.former if write.value is None else write.value)
         yield ChangedObject(
             kind=kind.kind if kind else "",
-            key="/".join(scope.words(write.key)),
+            key=scope.name(write.key),
             change=_change(write),
         )
 

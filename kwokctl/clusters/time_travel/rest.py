@@ -64,6 +64,6 @@ class _Rest:
         counts = [await kv.count(*each, revision=revision) for each in ranges]
         before, self._counts, self._revision = self._counts, counts, revision
         if keys := [item.key for item in chain.from_iterable(written)]:
-            names = ["/".join(self._reach.scope.words(key)) for key in keys[:_NAMED]]
+            names = [self._reach.scope.name(key) for key in keys[:_NAMED]]
             self.latest = ", ".join(names)
         return bool(keys) or counts != before

@@ -36,7 +36,7 @@ class Rewound(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     """Events that were deleted."""
     unsettled: tuple[str, ...]
-    """Objects that running components change again and again, by their keys."""
+    """Objects that running components change again and again, by resource, namespace and name."""
 
 
 async def rewind_cluster(
@@ -71,7 +71,7 @@ async def rewind_cluster(
         written=settled.written,
         deleted=settled.deleted,
         events=events,
-        unsettled=tuple(key.decode(errors="replace") for key in settled.unsettled),
+        unsettled=tuple(map(reach.scope.name, settled.unsettled)),
     )
 
 
@@ -85,7 +85,7 @@ class Outlook(msgspec.Struct, frozen=True, kw_only=True):
 
     mark: str
     written: Mapping[str, int]
-    """How many objects would be put back, by the folder of etcd that they are in."""
+    """How many objects would be put back, by what kubectl calls their resource."""
     deleted: Mapping[str, int]
     objects: tuple[ChangedObject, ...] = ()
     """Each of them, by key."""
@@ -99,8 +99,8 @@ async def foreseen(home: Home, cluster: ClusterName, name: str) -> Outlook:
         with opened(reach.marks.content(mark)) as content:
             is_known = await has_same_history(reach, mark)
             _, writes = await Settling(reach, mark, content, in_all=not is_known).look()
-        put = Counter(reach.scope.words(w.key)[0] for w in writes if w.value is not None)
-        gone = Counter(reach.scope.words(w.key)[0] for w in writes if w.value is None)
+        put = Counter(reach.scope.resource(w.key) for w in writes if w.value is not None)
+        gone = Counter(reach.scope.resource(w.key) for w in writes if w.value is None)
         objects = tuple(changed_objects(reach.scope, writes))
         return Outlook(mark=mark.name, written=dict(put), deleted=dict(gone), objects=objects)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from kwokctl.clusters.time_travel.pod_nodes import keeps_node
+from kwokctl.dataplane.keys import in_words
 from kwokctl.etcd.kv.kv import prefix_end
 from kwokctl.etcd.marks.difference import Write
 from kwokctl.etcd.marks.present import Range
@@ -84,6 +85,14 @@ class RewindScope:
     def words(self, key: bytes) -> Sequence[str]:
         """Return the parts of a key behind the prefix: folder, perhaps namespace, and name."""
         return key.removeprefix(self._prefix).decode(errors="replace").split("/")
+
+    def resource(self, key: bytes) -> str:
+        """Return what kubectl calls the resource of an object."""
+        return in_words("/".join(self.words(key)))[0]
+
+    def name(self, key: bytes) -> str:
+        """Name an object as people do: `nodes/node-000000`, `pods/default/web`."""
+        return "/".join(filter(None, in_words("/".join(self.words(key)))))
 
     def _rank(self, write: Write) -> tuple[int, bool]:
         is_put = write.value is not None

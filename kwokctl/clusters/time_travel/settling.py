@@ -70,7 +70,9 @@ class Settling:
 
         `before_writes` is done once, and so is `before_moves` if pods are put back on other nodes, or on none.
         """
-        with self._reach.home.progress.step(f"Going back to '{self._mark.name}'") as step:
+        with self._reach.home.progress.step(
+            f"Going back to '{self._mark.name}'", unit="objects"
+        ) as step:
             view = ApiView(self._reach.client, self._reach.scope)
             writer = DifferenceWriter(self._reach.kv, view, self._reach.scope, step)
             revision, writes = await self._first_look(before_writes, before_moves)

@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.keys import Keys, in_words, is_readable
 from kwokctl.kube.resource import DEPLOYMENTS, LEASES, NODES, PODS, SERVICES, Resource
 
 WIDGETS = Resource("example.com", "v1", "widgets", "Widget", namespaced=True)
@@ -22,6 +22,22 @@ GATEWAYS = Resource("gateway.networking.k8s.io", "v1", "gateways", "Gateway", na
 )
 def test_every_kind_has_its_place(resource: Resource, namespace: str | None, key: str) -> None:
     assert Keys("/registry").key(resource, namespace, "x") == key.encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "resource", "rest"),
+    [
+        ("minions/node-0", "nodes", "node-0"),
+        ("pods/default/web", "pods", "default/web"),
+        ("services/specs/default/web", "services", "default/web"),
+        ("services/endpoints/default/web", "endpoints", "default/web"),
+        ("controllers/default/old", "replicationcontrollers", "default/old"),
+        ("ingress/default/web", "ingresses", "default/web"),
+        ("example.com/widgets/default/a", "widgets.example.com", "default/a"),
+    ],
+)
+def test_a_path_is_named_as_kubectl_names_it(path: str, resource: str, rest: str) -> None:
+    assert in_words(path) == (resource, rest)
 
 
 def test_a_prefix_may_be_written_in_any_way() -> None:

@@ -30,7 +30,7 @@ def test_the_rate_of_a_slow_network_is_not_shown_as_none() -> None:
     fetching = row(unit="B")
     fetching.expect(40_000_000)
     fetching.advance(500_000)
-    assert fetching.so_far(110.0) == "0.5 MB of 40.0 MB, 50 kB/s, 13 min 10 s left, 10.0 s"
+    assert fetching.so_far(110.0) == "500 kB of 40.0 MB, 50 kB/s, 13 min 10 s left, 10.0 s"
 
 
 def test_the_rate_is_that_of_the_last_ten_seconds() -> None:

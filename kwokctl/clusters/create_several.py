@@ -1,11 +1,11 @@
 """Creates clusters that begin with the objects of one snapshot file."""
 
-import asyncio
 from collections.abc import Sequence
 
 from kwokctl.clusters.create import Created, CreateRequest, create_cluster
 from kwokctl.clusters.forking.fork import check_free
 from kwokctl.clusters.forking.memory import demand_memory, needs_of_seeds
+from kwokctl.clusters.forking.together import together
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.wanted import choose_runtime
 from kwokctl.etcd.snapshots import snapshot
@@ -31,6 +31,5 @@ async def create_several(
         demand_memory(needs, home.progress, is_ignored=ignores_memory)
     # Lines of several clusters at once would not say which they are of.
     each = home if len(requests) == 1 else replace(home, progress=Silent())
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(create_cluster(each, request)) for request in requests]
-    return tuple(task.result() for task in tasks)
+    made = [create_cluster(each, request) for request in requests]
+    return tuple(await together(made, home.progress))

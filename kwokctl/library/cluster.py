@@ -40,6 +40,8 @@ from kwokctl.library.reporting import LoggedProgress
 from kwokctl.waits import USUAL, Standstill
 
 T = TypeVar("T")
+__tracebackhide__ = True
+"""pytest shows the line of the test that has called, and none of these."""
 GivenPath = str | PathLike[str]
 """A file or folder; a leading `~` is the home folder."""
 Paused = Callable[[], AbstractContextManager[object]]
@@ -276,7 +278,8 @@ class Cluster:
         except KwokctlError as e:
             for each in filter(None, (e.hint, e.detail)):
                 e.add_note(each)
-            raise
+            # What has happened on the loop's thread is not for the caller, who sees his own line.
+            raise e.with_traceback(None) from e.__cause__
 
 
 def _home(workdir: GivenPath | None) -> Home:

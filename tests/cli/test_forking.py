@@ -48,6 +48,7 @@ def test_each_fork_has_a_number(
     assert capfd.readouterr().err.splitlines() == [
         "'a-1', 'a-2' are made from 'kwok'. Now you can:",
         "  kubectl --context kwok-a-1 get nodes",
+        "  kubectl --context kwok-a-2 get nodes",
     ]
 
 

@@ -1,7 +1,7 @@
 """Creates clusters with the settings and the objects of one that runs."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from kwokctl.clusters.forking.kubelets import server_of
 from kwokctl.clusters.forking.memory import demand_memory, needs_of_forks
 from kwokctl.clusters.forking.mend import Corrections, mend, registered, wait_served
 from kwokctl.clusters.forking.target import ForkPlace, at_its_place, check_place
+from kwokctl.clusters.forking.together import together
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, without_ports
 from kwokctl.clusters.state.files import write_files
@@ -90,14 +91,7 @@ async def fork_cluster(home: Home, request: ForkRequest) -> tuple[Forked, ...]:
             # Lines of several clusters at once would not say which they are of.
             each = home if len(request.names) == 1 else replace(home, progress=Silent())
             made = [_forked(each, request, origin, name) for name in request.names]
-            return tuple(await _together(made))
-
-
-async def _together(made: Sequence[Coroutine[object, None, Forked]]) -> list[Forked]:
-    """Make all of them; the first failure ends the others, which undo what they have made."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(each) for each in made]
-    return [task.result() for task in tasks]
+            return tuple(await together(made, home.progress))
 
 
 async def _forked(home: Home, request: ForkRequest, origin: _Origin, name: ClusterName) -> Forked:

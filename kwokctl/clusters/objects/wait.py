@@ -134,6 +134,8 @@ class _View:
             return f"the API server has not listed {self.resource.plural}"
         if self.wanted.condition == DELETED:
             return f"there still are {self._named(sorted(self._found))}"
+        if self.wanted.name and not self._found:
+            return f"'{self.wanted.what}' does not exist"
         if self._is_wrong_number():
             return f"there are {len(self._found)} {self.resource.plural}{self._number()}"
         return f"not {in_words(self.wanted.condition)}: {self._named(self._late())}"

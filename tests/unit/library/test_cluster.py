@@ -63,6 +63,14 @@ def test_errors_are_those_of_the_commands_and_show_what_to_do(tmp_path: Path) ->
         cluster.get("pods")
 
 
+def test_pytest_shows_the_line_of_the_caller_alone(tmp_path: Path) -> None:
+    with pytest.raises(ComponentError) as caught:
+        _cluster(tmp_path).mark()
+
+    shown = caught.traceback.filter(caught)
+    assert [each.name for each in shown] == ["test_pytest_shows_the_line_of_the_caller_alone"]
+
+
 def test_a_block_leaves_a_cluster_that_was_there_before(tmp_path: Path) -> None:
     with _cluster(tmp_path):
         pass

@@ -57,6 +57,8 @@ IgnoreMemory = Annotated[
         "memory for them",
     ),
 ]
+_NAMED = 3
+"""Clusters for which it is said how they are reached: the names of more can be guessed."""
 _PLACE = {
     "runtime": "runtime",
     "kind_node_image": "node_image",
@@ -136,7 +138,7 @@ def create_from_file(
     outcome = Outcome(
         message=f"{said} {'is' if len(names) == 1 else 'are'} made from '{wanted.source}'",
         lead="Now you can",
-        then=tuple(_look(call, each.name, each.context) for each in made[:1]),
+        then=tuple(_look(call, each.name, each.context) for each in made[:_NAMED]),
         cluster=call.name,
         result={"clusters": made},
     )
@@ -174,7 +176,7 @@ def create(
     outcome = Outcome(
         message=f"{names} {'is' if len(forks) == 1 else 'are'} made from '{wanted.source}'",
         lead="Now you can",
-        then=tuple(_look(call, fork.name, fork.context) for fork in forks[:1]),
+        then=tuple(_look(call, fork.name, fork.context) for fork in forks[:_NAMED]),
         cluster=call.name,
         result={"forks": forks},
     )

@@ -91,6 +91,12 @@ async def test_a_wait_in_vain_says_what_is_missing(words: dict[str, Any], messag
             await _waited(pool, 0.2, what="pods", **words)
 
 
+async def test_one_object_that_is_not_there_is_named() -> None:
+    async with _served(FakeCluster()) as pool:
+        with pytest.raises(TimedOutError, match=r"after 0.2 s 'pod/a' does not exist$"):
+            await _waited(pool, 0.2, what="pod/a")
+
+
 def test_one_object_has_no_number_and_no_selector() -> None:
     with pytest.raises(UsageError, match="'pod/a' is one object"):
         ObjectWait(what="pod/a", count=2)

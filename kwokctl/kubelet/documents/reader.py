@@ -31,7 +31,10 @@ class Subject(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     names: Callable[[T], Iterable[Hashable]]
     """Returns the containers, or ports, that an entry is for."""
     problem: Callable[[T], str | None] = lambda _: None
-    """Returns what else is wrong with an entry, as the end of a sentence: `needs a 'logsFile'`."""
+    """Returns what else is wrong with an entry, as the end of a sentence: `has two files`.
+
+    An entry that lacks what it needs is not wrong until a client asks for it: such documents are in use.
+    """
 
 
 def read_lookup(subject: Subject[T], documents: Iterable[Document]) -> Lookup[T]:
@@ -61,7 +64,7 @@ def read_of_cluster(subject: Subject[T], document: Document) -> ClusterDocument[
     spec = _spec(document, ("selector", subject.entries))
     return ClusterDocument(
         name=document.name,
-        selector=_shaped(document, spec.get("selector") or {}, PodSelector, "spec.selector"),
+        selector=_shaped(document, spec.get("selector", {}), PodSelector, "spec.selector"),
         entries=tuple(_entries(subject, document, spec)),
     )
 
@@ -76,26 +79,36 @@ def _spec(document: Document, fields: tuple[str, ...]) -> Mapping[str, Json]:
     if not document.name:
         raise document.fault("metadata.name", "is missing")
     spec = document.body.get("spec")
+    if spec is None:
+        return {}
     if not isinstance(spec, Mapping):
         raise document.fault("spec", "must be a mapping")
     for name in spec:
         if name not in fields:
             hint = did_you_mean(name, fields) or f"fields are: {', '.join(fields)}"
             raise document.fault(f"spec.{name}", f"is not a field of a {document.kind}", hint=hint)
-    return spec
+    return {name: _without_nulls(value) for name, value in spec.items() if value is not None}
 
 
 def _entries(
     subject: Subject[T], document: Document, spec: Mapping[str, Json]
 ) -> Iterator[DocumentEntry[T]]:
     field = f"spec.{subject.entries}"
-    given = [] if spec.get(subject.entries) is None else spec[subject.entries]
-    for index, value in enumerate(_shaped(document, given, list[Json], field)):
+    for index, value in enumerate(
+        _shaped(document, spec.get(subject.entries, []), list[Json], field)
+    ):
         at = f"{field}[{index}]"
         entry = _shaped(document, value, subject.entry, at)
         if problem := subject.problem(entry):
             raise document.fault(at, problem)
         yield DocumentEntry(frozenset(subject.names(entry)), entry)
+
+
+def _without_nulls(value: Json) -> Json:
+    """Leave out fields that are null: they are as those that are absent, here and to the API server."""
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _shaped(document: Document, value: Json, shape: type[S], field: str) -> S:

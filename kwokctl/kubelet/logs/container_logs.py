@@ -68,8 +68,11 @@ class ContainerLogs:
         if entry.generated is not None:
             return self._generated(pod, container, query, entry.generated, where)
         path = entry.previous_logs_file if query.previous else entry.logs_file
-        if not path:
+        if not path and query.previous:
             raise RefusedError(400, f"previous terminated {where} not found")
+        if not path:
+            missing = "has neither a 'logsFile' nor 'generated' lines"
+            raise RefusedError(400, f"the entry of 'logs' for {where} {missing}")
         return await file_source(path, self._changes)
 
     def _generated(

@@ -38,7 +38,7 @@ class LogsEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fiel
 def _problem(entry: LogsEntry) -> str | None:
     generated = entry.generated
     if generated is None:
-        return None if entry.logs_file else "needs a 'logsFile', or 'generated' lines"
+        return None
     if entry.logs_file or entry.previous_logs_file:
         return "has both a file and 'generated' lines"
     try:

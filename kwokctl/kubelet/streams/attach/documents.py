@@ -1,7 +1,5 @@
 """Documents of the kinds Attach and ClusterAttach: which file has what a container writes."""
 
-from typing import Annotated
-
 import msgspec
 
 from kwokctl.kubelet.documents.reader import Subject
@@ -10,9 +8,9 @@ from kwokctl.kubelet.documents.reader import Subject
 class AttachEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """The file of some containers."""
 
-    logs_file: Annotated[str, msgspec.Meta(min_length=1)]
-    """A file of this machine in the format of container runtimes."""
     containers: tuple[str, ...] = ()
+    logs_file: str = ""
+    """A file of this machine in the format of container runtimes; without one attach is refused."""
 
 
 ATTACHES = Subject(

@@ -39,6 +39,8 @@ class AttachHandler:
             raise RefusedError(
                 400, f"no document of kind Attach or ClusterAttach has a file for {target}"
             )
+        if not entry.logs_file:
+            raise RefusedError(400, f"the entry of 'attaches' for {target} has no 'logsFile'")
         source = await file_source(entry.logs_file, self._changes)
         has_ended = self._has_ended(target)
 

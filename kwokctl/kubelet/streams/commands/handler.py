@@ -28,9 +28,12 @@ class ExecHandler:
         if not options.command:
             raise RefusedError(400, "there is no command to run")
         entry = self._execs.find(target.pod, target.container)
-        if entry is None or entry.local is None:
+        if entry is None:
             raise RefusedError(
                 400, f"no document of kind Exec or ClusterExec allows commands in {target}"
             )
+        if entry.local is None:
+            needed = "has no 'local', which may be empty and lets commands run"
+            raise RefusedError(400, f"the entry of 'execs' for {target} {needed}")
         child = child_options(entry.local, target, options, self._environment)
         await serve_command(request, raw, options, lambda streams: run_command(child, streams))

@@ -26,15 +26,10 @@ class ForwardEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Comes before the target."""
 
 
-def _problem(entry: ForwardEntry) -> str | None:
-    return None if entry.target is not None or entry.command else "needs a 'target' or a 'command'"
-
-
 FORWARDS = Subject(
     kind="PortForward",
     cluster_kind="ClusterPortForward",
     entries="forwards",
     entry=ForwardEntry,
     names=lambda entry: entry.ports,
-    problem=_problem,
 )

@@ -25,6 +25,8 @@ class PodForwarder:
         entry = self._forwards.find(self._pod, port)
         if entry is None:
             return f"{failure} no document of kind PortForward or ClusterPortForward names it"
+        if entry.target is None and not entry.command:
+            return f"{failure} the entry of 'forwards' for it has no 'target' and no 'command'"
         try:
             await relay(stream, entry, self._env)
         except ForwardError as e:

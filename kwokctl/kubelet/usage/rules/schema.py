@@ -155,8 +155,8 @@ class UsageEntry(_Shape, dict=True):
 
     @cached_property
     def by_resource(self) -> Mapping[str, UsageShape]:
-        """The usages by resource."""
-        return {resource: _usage_of(resource, given) for resource, given in self.usage.items()}
+        """The usages by resource; an empty one says nothing."""
+        return {name: _usage_of(name, given) for name, given in self.usage.items() if given}
 
 
 def _usage_of(resource: str, given: dict[str, Json]) -> UsageShape:

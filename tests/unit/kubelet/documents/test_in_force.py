@@ -117,7 +117,7 @@ def test_one_that_is_wrong_is_named_with_its_field_and_counts_as_absent(
     assert shelf.file_of() == "/other"
 
 
-@pytest.mark.parametrize("spec", [None, [], {"logs": {}}, {"logs": [{"logsFile": 1}]}])
+@pytest.mark.parametrize("spec", ["x", [], {"logs": {}}, {"logs": [{"logsFile": 1}]}])
 def test_whatever_a_cluster_may_have_stored_stops_nothing(spec: Any) -> None:
     shelf = Shelf()
 

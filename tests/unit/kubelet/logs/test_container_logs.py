@@ -111,6 +111,16 @@ async def test_what_has_no_log_is_said() -> None:
     )
 
 
+async def test_an_entry_that_names_no_source_is_refused_when_it_is_used() -> None:
+    rig = Rig({"previousLogsFile": "/none"})
+
+    assert await rig.refused() == (
+        "400 the entry of 'logs' for container 'c' in pod 'default/app' has neither a 'logsFile' "
+        "nor 'generated' lines"
+    )
+    assert "cannot be read, No such file" in await rig.refused(previous="true")
+
+
 async def test_a_file_is_read_from_any_place(tmp_path: Path) -> None:
     file = tmp_path / "log"
     file.write_bytes(b"".join(ENTRY % (each, each) for each in range(5)))

@@ -115,6 +115,22 @@ spec: {{attaches: [{{containers: [main], logsFile: {tmp_path / "none"}}}]}}
         assert ("cannot be read" if container == "main" else "'side'") in wire.body
 
 
+async def test_an_entry_without_a_file_is_refused_when_it_is_used() -> None:
+    document = """
+kind: ClusterAttach
+metadata: {name: any}
+spec: {attaches: [{}]}
+"""
+    path = exec_path((), "stdout", verb="attach")
+    async with (
+        serving(document) as port,
+        asking(port, path, spdy_headers("v4.channel.k8s.io"), "POST") as wire,
+    ):
+        assert wire.status == 400
+        assert "the entry of 'attaches' for container 'main'" in wire.body
+        assert "has no 'logsFile'" in wire.body
+
+
 async def test_attach_speaks_spdy(log: Path) -> None:
     document = f"""
 kind: ClusterAttach

@@ -89,6 +89,16 @@ async def test_nothing_runs_without_a_document() -> None:
         )
 
 
+async def test_an_entry_that_does_not_say_where_commands_run_is_refused_when_it_is_used() -> None:
+    document = "kind: ClusterExec\nmetadata: {name: any}\nspec: {execs: [{}]}\n"
+    async with (
+        serving(document) as port,
+        asking(port, exec_path(["true"], "stdout"), spdy_headers(V4), "POST") as wire,
+    ):
+        assert wire.status == 400
+        assert "has no 'local', which may be empty" in wire.body
+
+
 async def test_a_container_that_the_document_of_the_pod_leaves_out_is_refused() -> None:
     documents = DOCUMENTS.replace("[main]", "[side]") + (
         "\n---\nkind: ClusterExec\nmetadata: {name: any}\nspec: {execs: [{local: {}}]}\n"

@@ -257,6 +257,14 @@ async def test_a_port_that_no_document_names_is_told() -> None:
     assert problem.endswith("no document of kind PortForward or ClusterPortForward names it")
 
 
+async def test_an_entry_that_leads_nowhere_is_told_when_it_is_used() -> None:
+    document = "kind: ClusterPortForward\nmetadata: {name: any}\nspec: {forwards: [{}]}\n"
+    async with serving(document) as port, forwarding(port, within_websocket=False) as peer:
+        _, problem = await (await connect(peer, 80)).ended()
+
+    assert problem.endswith("the entry of 'forwards' for it has no 'target' and no 'command'")
+
+
 COMMANDS = """
 kind: ClusterPortForward
 metadata: {name: all}

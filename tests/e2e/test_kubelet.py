@@ -24,6 +24,10 @@ kind: Logs
 metadata: {name: pod-000001}
 spec: {logs: [{logsFile: FOLDER/written.log}]}
 ---
+kind: Logs
+metadata: {name: pod-000002}
+spec: {logs: [{logsFile: FOLDER/docker.log}]}
+---
 kind: ClusterLogs
 metadata: {name: all}
 spec:
@@ -32,19 +36,23 @@ spec:
 """
 WRITTEN = """\
 2026-01-01T00:00:01Z stdout F first
-2026-01-01T00:00:02Z stderr F second
+2026-01-01T00:00:02,5+00:00 stderr F second"""
+DOCKER = """\
+{"log":"one\\n","stream":"stdout","time":"2026-01-01T00:00:01Z"}
+{"log":"two\\n","stream":"stderr","time":"2026-01-01T00:00:02Z"}
 """
 
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
     (installed.folder / "written.log").write_text(WRITTEN)
+    (installed.folder / "docker.log").write_text(DOCKER)
     documents = installed.folder / "logs.yaml"
     documents.write_text(DOCUMENTS.replace("FOLDER", str(installed.folder)))
     words = ("--config", str(documents), "--etcd-fsync", "off", "--wait", "180s")
     installed.ok("create", "cluster", *words, "--disable", "kube-scheduler")
     installed.ok("scale", "node", "--replicas", "2", "--wait", "180s")
-    installed.ok("scale", "pod", "--replicas", "2", "--on-nodes", "type=kwok", "--wait", "180s")
+    installed.ok("scale", "pod", "--replicas", "3", "--on-nodes", "type=kwok", "--wait", "180s")
     yield installed
     installed.ok("delete", "cluster")
 
@@ -108,6 +116,10 @@ def test_a_file_is_shown_as_kubectl_wants_it(cluster: Installed) -> None:
     assert (
         cluster.kubectl("logs", "pod-000001", "--since-time", "2026-01-01T00:00:02Z") == "second\n"
     )
+    assert cluster.kubectl("logs", "pod-000001", "--timestamps", "--tail", "1") == (
+        "2026-01-01T00:00:02.500000000Z second\n"
+    )
+    assert cluster.kubectl("logs", "pod-000002") == "one\ntwo\n"
     assert "previous terminated" in cluster.refused("kubectl", "logs", "-p", "pod-000001")
 
 

@@ -71,11 +71,8 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             raise NoAnswerError(f"the kubelet of node '{self.name}' is silent")
 
 
-class FleetView(Protocol):
-    """The fake nodes and the pods on them, as they are now.
-
-    Nothing is watched until something needs all of them: most clusters are never asked for usage.
-    """
+class PodFinder(Protocol):
+    """The pods of the fake nodes, as they are now: what logs and streams need."""
 
     async def pod(self, namespace: str, name: str) -> PodView | None:
         """Return a pod that is on a fake node; asks the cluster while nothing is watched.
@@ -83,6 +80,13 @@ class FleetView(Protocol):
         Raises ApiError when the cluster does not answer, and NoAnswerError when the kubelet is silent.
         """
         ...
+
+
+class FleetView(PodFinder, Protocol):
+    """The fake nodes and the pods on them, as they are now.
+
+    Nothing is watched until something needs all of them: most clusters are never asked for usage.
+    """
 
     async def watched(self) -> None:
         """Begin to watch, and wait until all have been seen; the other methods need that."""

@@ -15,7 +15,7 @@ from kwokctl.kubelet.logs.generated import GeneratedLog, Period
 from kwokctl.kubelet.logs.generated_source import GeneratedSource
 from kwokctl.kubelet.logs.lines import LogWriter
 from kwokctl.kubelet.logs.query import LogQuery, log_query
-from kwokctl.kubelet.logs.source import HasEnded, LogSource
+from kwokctl.kubelet.logs.source import HasEnded, LogSource, end_of
 
 
 class ContainerLogs:
@@ -46,7 +46,7 @@ class ContainerLogs:
         query = log_query(request, self._wall())
         pod, found = await self._container(namespace, name, container)
         source = await self._source(pod, found, query)
-        lines = _written(source, query, self._has_ended(pod, found))
+        lines = _written(source, query, end_of(self._fleet, pod, found))
         return Answer(200, lines, TEXT)
 
     async def _container(
@@ -95,20 +95,6 @@ class ContainerLogs:
         return GeneratedSource(
             GeneratedLog(entry, pod, container.name, restarts, period), self._wall
         )
-
-    def _has_ended(self, pod: PodView, container: ContainerView) -> HasEnded:
-        """Return what tells whether this very container has ended."""
-
-        async def has_ended() -> bool:
-            now = await self._fleet.pod(pod.namespace, pod.name)
-            if now is None or now.uid != pod.uid:
-                return True
-            found = now.container(container.name)
-            if found is None or found.restarts != container.restarts:
-                return True
-            return bool(found.finished_at)
-
-        return has_ended
 
 
 async def _written(source: LogSource, query: LogQuery, has_ended: HasEnded) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""Reads a log file in the format of container runtimes, and follows it, also when it is rotated."""
+"""Reads a log file in a format of container runtimes, and follows it, also when it is rotated."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -35,6 +35,8 @@ class FileSource:
             while True:
                 while found := await asyncio.to_thread(self._file.read_lines):
                     yield list(_parsed(found))
+                if (is_over or self._is_replaced) and (rest := self._file.take_rest()):
+                    yield list(_parsed([rest]))
                 if is_over:
                     return
                 is_over = not await self._more(has_ended)
@@ -75,9 +77,17 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[LogLine]:
 
 
 async def file_source(path: str, changes: FileChanges) -> FileSource:
-    """Open a file; RefusedError if that is not possible."""
+    """Open a file; RefusedError if that is not possible, or no line of it is one of a log."""
     try:
         found = await asyncio.to_thread(LogFile, path)
+        first = await asyncio.to_thread(found.beginning)
     except OSError as e:
         raise RefusedError(400, f"the log file '{path}' cannot be read, {e.strerror}") from e
+    if any(first) and not any(_parsed(first)):
+        found.close()
+        raise RefusedError(
+            400,
+            f"the log file '{path}' has no line in a format of container runtimes, which are "
+            "'TIME stdout F text' and Docker's JSON",
+        )
     return FileSource(path, found, changes)

@@ -1,23 +1,38 @@
-"""Lines of a log, in the format of container runtimes, and how they are shown. Pure.
+"""Lines of a log, in the formats of container runtimes, and how they are shown. Pure.
 
-The format: https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md
+That of CRI: https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md
+That of Docker: https://docs.docker.com/engine/logging/drivers/json-file/
 """
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+import msgspec
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 from kwokctl.kubelet.logs.query import LogQuery
 
 _PARTIAL = b"P"
+_TIME = re.compile(rb"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:[.,](\d+))?([Zz]|[-+]\d\d:?\d\d)")
+_UTC = frozenset({b"Z", b"+00:00"})
+
+
+class _DockerLine(msgspec.Struct):
+    log: str
+    stream: Literal["stdout", "stderr"]
+    time: str
+
+
+_DOCKER = msgspec.json.Decoder(_DockerLine)
 
 
 class LogLine(NamedTuple):
     """A line, or a part of one."""
 
     time: bytes
-    """As it is written: RFC 3339."""
+    """As it is written."""
     stream: bytes
     content: bytes
     is_part: bool = False
@@ -25,12 +40,43 @@ class LogLine(NamedTuple):
 
 
 def parse_line(written: bytes) -> LogLine | None:
-    """Read `TIME STREAM TAGS CONTENT`; None for anything else."""
+    """Read `TIME STREAM TAGS CONTENT`, or an object of Docker; None for anything else."""
+    if written.startswith(b"{"):
+        return _parse_docker(written)
     parts = written.split(b" ", 3)
     if len(parts) < 3 or parts[1] not in {b"stdout", b"stderr"}:
         return None
     content = parts[3] if len(parts) > 3 else b""
     return LogLine(parts[0], parts[1], content, parts[2].split(b":")[0] == _PARTIAL)
+
+
+def _parse_docker(written: bytes) -> LogLine | None:
+    """Read `{"log": …, "stream": …, "time": …}`; a part of a line has no newline."""
+    try:
+        line = _DOCKER.decode(written)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    content, newline, _ = line.log.rpartition("\n")
+    text = content if newline else line.log
+    return LogLine(line.time.encode(), line.stream.encode(), text.encode(), not newline)
+
+
+def shown_time(written: bytes) -> bytes:
+    """Return a time as kubelets show it: RFC 3339 with nine digits; one that is none is left as it is.
+
+    Writers of their own have commas, as `date --iso-8601=ns` does, and offsets without a colon.
+    """
+    match = _TIME.fullmatch(written)
+    if match is None:
+        return written
+    day, time, fraction, zone = match.groups(default=b"")
+    zone = zone.upper() if len(zone) != 5 else zone[:3] + b":" + zone[3:]
+    return b"%bT%b.%b%b" % (
+        day,
+        time,
+        fraction[:9].ljust(9, b"0"),
+        b"Z" if zone in _UTC else zone,
+    )
 
 
 class LogWriter:
@@ -63,7 +109,7 @@ class LogWriter:
             if self._stream not in (b"", line.stream) or self._is_before(line):
                 continue
             if self._timestamps and not self._is_within:
-                yield line.time + b" "
+                yield shown_time(line.time) + b" "
             yield line.content if line.is_part else line.content + b"\n"
             self._is_within = line.is_part
 

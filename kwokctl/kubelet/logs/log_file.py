@@ -21,6 +21,12 @@ class LogFile:
         """Return which file it is, and how far it was read."""
         return FileState(os.fstat(self._file.fileno()).st_ino, self._file.tell())
 
+    def beginning(self) -> list[bytes]:
+        """Return the first whole lines, without having read them."""
+        first = self._file.read(_PIECE)
+        self._file.seek(0)
+        return first.split(b"\n")[:-1]
+
     def skip_to_last(self, lines: int) -> None:
         """Go to where the last so many lines begin."""
         end = self._file.seek(0, os.SEEK_END)
@@ -34,16 +40,22 @@ class LogFile:
                 return lines
         return []
 
+    def take_rest(self) -> bytes:
+        """Return what is after the last whole line: a line that no newline ends."""
+        rest, self._rest = self._rest, b""
+        return rest
+
     def close(self) -> None:
         """Close it."""
         self._file.close()
 
 
 def _start_of_last(file: BinaryIO, lines: int, end: int) -> int:
-    """Return where the last `lines` lines begin, reading backwards; the last byte ends a line."""
-    if lines == 0:
+    """Return where the last `lines` lines begin, reading backwards; no newline need end the last."""
+    if lines == 0 or end == 0:
         return end
-    missing, at = lines + 1, end
+    file.seek(end - 1)
+    missing, at = lines + (file.read(1) == b"\n"), end
     while at > 0:
         begin = max(0, at - _PIECE)
         file.seek(begin)

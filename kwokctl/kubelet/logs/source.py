@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol
 
+from kwokctl.kubelet.fleet.views import ContainerView, PodFinder, PodView
 from kwokctl.kubelet.logs.lines import LogLine
 from kwokctl.kubelet.logs.query import LogQuery
 
@@ -11,6 +12,17 @@ HasEnded = Callable[[], Awaitable[bool]]
 
 LOOK_AGAIN = 5.0
 """Seconds between looks at a container whose log is followed."""
+
+
+def end_of(fleet: PodFinder, pod: PodView, container: ContainerView) -> HasEnded:
+    """Return what tells whether this very container has ended: one that was started again is another."""
+
+    async def has_ended() -> bool:
+        now = await fleet.pod(pod.namespace, pod.name)
+        found = now.container(container.name) if now is not None and now.uid == pod.uid else None
+        return found is None or found.restarts != container.restarts or bool(found.finished_at)
+
+    return has_ended
 
 
 class LogSource(Protocol):

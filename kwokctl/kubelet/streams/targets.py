@@ -1,31 +1,22 @@
 """Which pod and container a path of the kubelet names."""
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import msgspec
 
 from kwokctl.embedded.http.messages import RefusedError, Request
-from kwokctl.kubelet.fleet.views import PodView
-
-
-class PodFinder(Protocol):
-    """What streams need to know of the fleet."""
-
-    async def pod(self, namespace: str, name: str) -> PodView | None:
-        """Return a pod that is on a fake node."""
-        ...
+from kwokctl.kubelet.fleet.views import ContainerView, PodFinder, PodView
 
 
 class ContainerTarget(msgspec.Struct, frozen=True):
     """A container of a pod on a fake node."""
 
     pod: PodView
-    container: str
+    container: ContainerView
 
     def __str__(self) -> str:
         """Name it as a sentence does."""
-        return f"container '{self.container}' of pod '{self.pod.namespace}/{self.pod.name}'"
+        return f"container '{self.container.name}' of pod '{self.pod.namespace}/{self.pod.name}'"
 
 
 async def find_pod(request: Request, fleet: PodFinder) -> PodView:
@@ -54,10 +45,11 @@ async def find_container(request: Request, fleet: PodFinder) -> ContainerTarget:
             pod = await _pod(fleet, namespace, name, uid)
         case _:
             raise RefusedError(404, "the path names no container")
-    target = ContainerTarget(pod, container)
-    if pod.container(container) is None:
-        raise RefusedError(404, f"there is no {target}")
-    return target
+    view = pod.container(container)
+    if view is None:
+        where = f"of pod '{pod.namespace}/{pod.name}'"
+        raise RefusedError(404, f"there is no container '{container}' {where}")
+    return ContainerTarget(pod, view)
 
 
 async def _pod(fleet: PodFinder, namespace: str, name: str, uid: str) -> PodView:

@@ -6,17 +6,18 @@ from itertools import groupby
 
 from kwokctl.embedded.http.messages import RawStream, RefusedError, Request
 from kwokctl.kubelet.documents.lookup import Lookup
+from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.file_source import file_source
 from kwokctl.kubelet.logs.lines import LogLine
 from kwokctl.kubelet.logs.query import LogQuery
-from kwokctl.kubelet.logs.source import HasEnded, LogSource
+from kwokctl.kubelet.logs.source import HasEnded, LogSource, end_of
 from kwokctl.kubelet.streams.attach.documents import AttachEntry
 from kwokctl.kubelet.streams.remote.options import StreamOptions, read_options
 from kwokctl.kubelet.streams.remote.serving import serve_command
 from kwokctl.kubelet.streams.remote.statuses import CommandEnd
 from kwokctl.kubelet.streams.remote.streams import RemoteStreams, StreamName
-from kwokctl.kubelet.streams.targets import ContainerTarget, PodFinder, find_container
+from kwokctl.kubelet.streams.targets import find_container
 
 _FROM_NOW_ON = LogQuery(follow=True, tail=0)
 
@@ -34,7 +35,7 @@ class AttachHandler:
         """Take the connection over. Raises RefusedError for what there is no file of."""
         target = await find_container(request, self._fleet)
         options = read_options(request)
-        entry = self._attaches.find(target.pod, target.container)
+        entry = self._attaches.find(target.pod, target.container.name)
         if entry is None:
             raise RefusedError(
                 400, f"no document of kind Attach or ClusterAttach has a file for {target}"
@@ -42,22 +43,12 @@ class AttachHandler:
         if not entry.logs_file:
             raise RefusedError(400, f"the entry of 'attaches' for {target} has no 'logsFile'")
         source = await file_source(entry.logs_file, self._changes)
-        has_ended = self._has_ended(target)
+        has_ended = end_of(self._fleet, target.pod, target.container)
 
         async def follow(streams: RemoteStreams) -> CommandEnd:
             return await _follow(source, has_ended, options, streams)
 
         await serve_command(request, raw, options, follow)
-
-    def _has_ended(self, target: ContainerTarget) -> HasEnded:
-        async def has_ended() -> bool:
-            pod = await self._fleet.pod(target.pod.namespace, target.pod.name)
-            found = pod.container(target.container) if pod is not None else None
-            if pod is None or found is None or pod.uid != target.pod.uid:
-                return True
-            return bool(found.finished_at)
-
-        return has_ended
 
 
 async def _follow(

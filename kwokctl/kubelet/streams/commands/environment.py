@@ -25,7 +25,7 @@ def child_options(
         env={
             **inherited,
             **pod_environment(target.pod),
-            "CONTAINER_NAME": target.container,
+            "CONTAINER_NAME": target.container.name,
             **({"HOME": account.pw_dir} if account is not None else {}),
             # As with real kubelets, which know as little of the client's terminal.
             **({"TERM": "xterm"} if options.tty else {}),

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 from kwokctl.embedded.http.messages import RawStream, RefusedError, Request
 from kwokctl.kubelet.documents.lookup import Lookup
+from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.streams.commands.documents import ExecEntry
 from kwokctl.kubelet.streams.commands.environment import child_options
 from kwokctl.kubelet.streams.commands.running import run_command
 from kwokctl.kubelet.streams.remote.options import read_options
 from kwokctl.kubelet.streams.remote.serving import serve_command
-from kwokctl.kubelet.streams.targets import PodFinder, find_container
+from kwokctl.kubelet.streams.targets import find_container
 
 
 class ExecHandler:
@@ -27,7 +28,7 @@ class ExecHandler:
         options = read_options(request)
         if not options.command:
             raise RefusedError(400, "there is no command to run")
-        entry = self._execs.find(target.pod, target.container)
+        entry = self._execs.find(target.pod, target.container.name)
         if entry is None:
             raise RefusedError(
                 400, f"no document of kind Exec or ClusterExec allows commands in {target}"

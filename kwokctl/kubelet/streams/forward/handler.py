@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from kwokctl.embedded.http.messages import RawStream, Request
 from kwokctl.kubelet.documents.lookup import Lookup
+from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.streams.connections.lifetime import while_connected
 from kwokctl.kubelet.streams.connections.spdy_connection import SpdyConnection
 from kwokctl.kubelet.streams.connections.tunnel import WebSocketTunnel
@@ -18,7 +19,7 @@ from kwokctl.kubelet.streams.forward.channel_forwarding import ChannelForwarding
 from kwokctl.kubelet.streams.forward.documents import ForwardEntry
 from kwokctl.kubelet.streams.forward.forwarder import PodForwarder
 from kwokctl.kubelet.streams.forward.spdy_forwarding import SpdyForwarding
-from kwokctl.kubelet.streams.targets import PodFinder, find_pod, pod_environment
+from kwokctl.kubelet.streams.targets import find_pod, pod_environment
 
 _TUNNEL = "SPDY/3.1+portforward.k8s.io"
 

@@ -134,6 +134,48 @@ async def test_a_file_is_read_from_any_place(tmp_path: Path) -> None:
     assert "previous terminated container" in await alone.refused(previous="true")
 
 
+async def test_the_last_line_needs_no_newline(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    file.write_bytes((ENTRY % (1, 1) + ENTRY % (2, 2))[:-1])
+    rig = Rig({"logsFile": str(file), "previousLogsFile": str(file)})
+
+    assert await rig.text() == "line 1\nline 2\n"
+    assert await rig.text(previous="true") == "line 1\nline 2\n"
+    assert await rig.text(tailLines="1") == "line 2\n"
+    assert await rig.text(tailLines="0") == ""
+
+
+async def test_a_followed_line_is_shown_once_when_it_is_whole_or_nothing_more_comes(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "log"
+    file.write_bytes(ENTRY % (1, 1) + b"2026-01-01T00:00:02Z stdout F li")
+    rig = Rig({"logsFile": str(file)})
+
+    async with asyncio.timeout(60), watching(rig):
+        answer = await rig.answer(follow="true")
+        assert not isinstance(answer.body, bytes)
+        pieces = aiter(answer.body)
+        assert await anext(pieces) == b"line 1\n"
+        append(file, b"ne 2\n2026-01-01T00:00:03Z stdout F line 3")
+        assert await anext(pieces) == b"line 2\n"
+        rig.fleet.drop_pod("default", "app")
+        assert [piece async for piece in pieces] == [b"line 3\n"]
+
+
+@pytest.mark.parametrize("written", [b"just text\n", b'\n{"level":"info"}\n'])
+async def test_a_file_in_no_known_format_is_said(tmp_path: Path, written: bytes) -> None:
+    file = tmp_path / "log"
+    file.write_bytes(written)
+
+    assert (
+        "has no line in a format of container runtimes"
+        in await Rig({"logsFile": str(file)}).refused()
+    )
+    append(file, ENTRY % (1, 1))
+    assert await Rig({"logsFile": str(file)}).text() == "line 1\n"
+
+
 async def test_a_million_lines_are_read_in_pieces(tmp_path: Path) -> None:
     file = tmp_path / "log"
     file.write_bytes(ENTRY % (1, 1) * 200_000)

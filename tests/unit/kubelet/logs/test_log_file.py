@@ -15,13 +15,29 @@ def lines_of(file: LogFile) -> list[bytes]:
 @pytest.mark.parametrize(
     ("tail", "expected"), [(0, []), (1, [b"c"]), (2, [b"b", b"c"]), (9, [b"a", b"b", b"c"])]
 )
-def test_the_last_lines_are_found(tmp_path: Path, tail: int, expected: list[bytes]) -> None:
-    (tmp_path / "log").write_bytes(b"a\nb\nc\n")
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_the_last_lines_are_found(
+    tmp_path: Path, tail: int, expected: list[bytes], end: bytes
+) -> None:
+    (tmp_path / "log").write_bytes(b"a\nb\nc" + end)
     file = LogFile(str(tmp_path / "log"))
 
     file.skip_to_last(tail)
 
-    assert lines_of(file) == expected
+    rest = [] if end or not tail else [b"c"]
+    found = lines_of(file)
+    assert [*found, *filter(None, [file.take_rest()])] == expected
+    assert found == [each for each in expected if each not in rest]
+    file.close()
+
+
+def test_an_empty_file_has_no_last_lines(tmp_path: Path) -> None:
+    (tmp_path / "log").touch()
+    file = LogFile(str(tmp_path / "log"))
+
+    file.skip_to_last(1)
+
+    assert (lines_of(file), file.take_rest()) == ([], b"")
     file.close()
 
 

@@ -88,12 +88,20 @@ async def test_what_the_client_sends_holds_nothing_up(log: Path) -> None:
         await _goes_on(peer, log)
 
 
-async def test_attach_ends_when_the_container_has(log: Path) -> None:
+@pytest.mark.parametrize(
+    "after",
+    [
+        ContainerView(name="main", finished_at=1.0),
+        ContainerView(name="main", is_running=True, restarts=1),
+        ContainerView(name="other"),
+    ],
+    ids=["ended", "started again", "gone"],
+)
+async def test_attach_ends_when_the_container_has(log: Path, after: ContainerView) -> None:
     pods = Pods()
     async with attached(log, "stdout", pods=pods) as peer:
         await _goes_on(peer, log)
-        ended = (ContainerView(name="main", finished_at=1.0),)
-        pods.web = msgspec.structs.replace(pods.web, containers=ended)
+        pods.web = msgspec.structs.replace(pods.web, containers=(after,))
         await peer.until_closed()
 
     assert status(peer.received[ERROR])["status"] == "Success"

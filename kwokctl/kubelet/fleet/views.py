@@ -29,6 +29,11 @@ class ContainerView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether it is an init container that runs beside the others."""
     is_ephemeral: bool = False
 
+    @property
+    def is_beside(self) -> bool:
+        """Whether it is none of the pod's own containers, but is for them."""
+        return self.is_init or self.is_ephemeral
+
 
 class PodView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A pod on a fake node."""

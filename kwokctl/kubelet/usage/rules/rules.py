@@ -85,6 +85,9 @@ class UsageRules:
     def _shape(self, container: ContainerView, resource: str, pod: PodView) -> UsageShape | None:
         entry = self._documents.find(pod, container.name)
         found = entry.by_resource.get(resource) if entry is not None else None
+        if container.is_beside:
+            # What is said of a pod is meant for its own containers: with a sidecar it would be doubled.
+            return found if entry is not None and container.name in entry.containers else None
         return found or self._annotated(pod, resource) or usual_usage(resource)
 
     def _annotated(self, of: NodeView | PodView, resource: str) -> UsageShape | None:

@@ -47,7 +47,7 @@ async def test_only_containers_that_run_use_something() -> None:
         running("done", is_running=False, started_at=0.0),
     )
     found = await at(HandFleet([pod("web", *containers, annotations=CPU)]), 10)
-    assert found[OF_POD.format("web")] == pytest.approx(20, rel=1e-3)
+    assert found[OF_POD.format("web")] == pytest.approx(10, rel=1e-3)
     assert [name for name in found if name.startswith("container_cpu")] == [
         f'container_cpu_usage_seconds_total{{container="{name}",namespace="default",pod="web"}}'
         for name in ("sidecar", "app")

@@ -149,6 +149,36 @@ spec: {usages: [{containers: [app], usage: {cpu: {value: 3}}}]}
     assert found[CPU.format("app", "other")] == pytest.approx(10, rel=1e-3)
 
 
+async def test_what_is_said_of_a_pod_is_used_by_its_own_containers_alone() -> None:
+    """The counters of the others are above 0: metrics-server drops a pod of which one uses nothing."""
+    annotations = {"kwok.x-k8s.io/usage-cpu": "1", "kwok.x-k8s.io/usage-memory": "64Mi"}
+    containers = (
+        running("setup", is_init=True),
+        running("proxy", is_init=True, is_sidecar=True),
+        running("debugger", is_ephemeral=True),
+        running("app"),
+    )
+    for text in ("", CLUSTER.replace("USAGE", "{cpu: {value: 1}}")):
+        fleet = HandFleet([pod("web", *containers, annotations=annotations)], text=text, age=10)
+        found = await fleet.series()
+        cpu = [found[CPU.format(each.name, "web")] for each in containers]
+        memory = [found[MEMORY.format(each.name, "web")] for each in containers]
+        assert cpu == pytest.approx([0, 0, 0, 10], abs=1e-3)
+        assert memory == [1, 1, 1, 64 * 2**20]
+        assert min(cpu) > 0
+
+
+async def test_a_sidecar_uses_what_an_entry_says_that_names_it() -> None:
+    text = CLUSTER.replace("USAGE", "{cpu: {value: 1}}").replace(
+        "- usage", "- {containers: [proxy], usage: {cpu: {value: 2}}}\n  - usage"
+    )
+    containers = (running("proxy", is_init=True, is_sidecar=True), running("app"))
+    found = await HandFleet([pod("web", *containers)], text=text, age=10).series()
+    assert found[CPU.format("proxy", "web")] == pytest.approx(20, rel=1e-3)
+    assert found[CPU.format("app", "web")] == pytest.approx(10, rel=1e-3)
+    assert found[MEMORY.format("proxy", "web")] == 1
+
+
 @pytest.mark.parametrize(
     ("usage", "problem"),
     [

@@ -34,7 +34,7 @@ def _controller(facts: Mapping[str, Any]) -> Iterator[Row]:
             yield (
                 f"`{name}`",
                 "refused",
-                f"an error, with another value than the default: {option.missing}",
+                f"a warning, with another value than the default: {option.missing}",
             )
         elif option.original is not None:
             yield (

@@ -5,11 +5,7 @@ from ipaddress import ip_address
 
 import msgspec
 
-from kwokctl.clusters.configuration.component_patches import (
-    check_patches,
-    idle_patches,
-    wanted_patches,
-)
+from kwokctl.clusters.configuration.component_patches import idle_patches, wanted_patches
 from kwokctl.clusters.configuration.controller_documents import check_documents
 from kwokctl.clusters.configuration.extra_components import check_extras
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
@@ -32,7 +28,7 @@ from kwokctl.config.kinds import STAGE
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import Patches
 from kwokctl.config.resolve import Resolved
-from kwokctl.controller.configuration import KIND, given_options
+from kwokctl.controller.configuration import KIND, given_options, idle_options
 from kwokctl.errors import KwokctlError, NotServedError, UnavailableError, UsageError
 from kwokctl.host.platforms import check_platform
 from kwokctl.host.ports import check_local
@@ -107,6 +103,10 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
     said = [*stage_remarks(stages, controller.stages)]
     if not controller.binary:
         said += _custom_remarks(custom)
+        said += [
+            f"{place}: without effect, because {why}"
+            for place, why in idle_options(documents).items()
+        ]
     return WantedCluster(
         options=options,
         data_path=data_path,
@@ -168,7 +168,6 @@ def check_for_runtime(
 ) -> None:
     """Raise UsageError for options and documents that the runtime does not support."""
     runtime_documents(runtime, documents)
-    check_patches(runtime, wanted_patches(options, documents))
     given = controller_options(kept_documents(options, documents))
     check_settings(runtime, cluster, options, given)
 

@@ -93,13 +93,35 @@ def settle_heartbeat(
     _refuse(_contradictions(given, chosen))
     if kind != STRETCHED:
         given = replace(given, factor=1)
-    if kind == REAL and _GRACE not in chosen:
-        grace = _usual_grace(options.kube_version)
-        given = replace(given, monitor_grace_period_milliseconds=grace)
+    if _GRACE not in chosen:
+        given = replace(given, monitor_grace_period_milliseconds=_grace(given, options))
     settled = replace(options, heartbeat=given)
     if kind != OFF and is_monitored:
         _refuse(_losses(given, heartbeat(settled)))
     return settled
+
+
+def _grace(given: HeartbeatOptions, options: ClusterOptions) -> int:
+    """Return a grace period for which nobody asked: no other time alone may lose healthy nodes."""
+    usual = given.monitor_grace_period_milliseconds
+    if given.kind == REAL:
+        usual = _usual_grace(options.kube_version)
+    return max(usual, *_least_graces(given))
+
+
+def _least_graces(given: HeartbeatOptions) -> Iterator[int]:
+    """Yield what each other time needs, in milliseconds before the factor."""
+    yield 2 * given.monitor_period_milliseconds
+    yield given.lease_duration_seconds * 1000
+    if not given.lease_duration_seconds:
+        factor = max(given.factor, 1)
+        status = round(given.status_update_frequency_milliseconds * factor)
+        yield ceil(_slowest_status(status) / factor) + 1
+
+
+def _slowest_status(every_milliseconds: int) -> int:
+    """Return how old a status may become that is refreshed so often."""
+    return max(every_milliseconds * 11 // 10, SLOWEST_STATUS_MILLISECONDS)
 
 
 def _usual_grace(kube_version: str) -> int:
@@ -149,7 +171,7 @@ def _losses(given: HeartbeatOptions, beat: Heartbeat) -> Iterator[tuple[str, str
             f"'{grace_given}' is less than '{_given(given, _LEASE)}' lasts",
             f"give a grace period of at least {lease}, or a lease of at most {grace // 1000} s",
         )
-    slowest = max(beat.status_milliseconds * 11 // 10, SLOWEST_STATUS_MILLISECONDS)
+    slowest = _slowest_status(beat.status_milliseconds)
     if not lease and beat.monitor_grace_milliseconds <= slowest:
         without = f"'{_given(given, _LEASE)}' and '{_given(given, _STATUS)}'"
         least = ceil(slowest / max(given.factor, 1))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.config.kinds import API_VERSIONS, CONFIGURATION, KWOK
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ConfigError, NotServedError
 from kwokctl.expr import yaml
@@ -26,6 +26,10 @@ _SUFFIXES = (".yaml", ".yml")
 _SUPPORTED = frozenset({"apiVersion", "kind", "metadata", "resources"})
 _MERGED = frozenset({"KwokConfiguration", "KwokctlConfiguration"})
 """Kinds of which several documents are one: their fields are put together where they are used."""
+_LIST = "List"
+"""What kubectl writes of several objects: its items are documents."""
+_OWN_VERSIONS = frozenset({CONFIGURATION, KWOK})
+"""Of one of them kwok's kinds are taken, whichever it is: early files have another than today's."""
 _DEEPEST = 16
 """Folders within folders: more is a circle."""
 
@@ -74,14 +78,15 @@ def load_documents(
     """Read every document of a known kind from `paths`, in order; `-` is standard input, once.
 
     A leading `~` is the home folder. A folder means its YAML files, or those that its kustomization lists. The `default` file comes
-    first unless it is listed, and may be absent. Empty documents and unknown kinds are left out,
-    the latter with a warning. Raises ConfigError, naming file, document and field, for what cannot
+    first unless it is listed, and may be absent. A `List` is its items. Empty documents and unknown kinds are left out,
+    the latter with a warning, and so is one of the other apiVersion of kwok read. Raises ConfigError, naming file, document and field, for what cannot
     be read, has not the shape of a document, or is of another apiVersion than the one that is
     supported.
     """
     documents: list[Document] = []
     for name, content in _contents(_ordered(paths, default), str(default), stdin or _read_stdin):
         for document in _parse(name, content):
+            _warn_other_version(document, progress)
             if document.kind in API_VERSIONS:
                 documents.append(document)
             else:
@@ -150,8 +155,19 @@ def _parse(name: str, content: bytes) -> Iterator[Document]:
     except ConfigError as e:
         raise ConfigError(f"'{name}' is not valid YAML: {e}", hint=e.hint) from e
     for index, body in enumerate(bodies, start=1):
-        if body is not None:
-            yield _document(body, f"{name}, document {index}")
+        yield from _documents(body, f"{name}, document {index}")
+
+
+def _documents(body: object, source: str) -> Iterator[Document]:
+    """Yield the document, or those that are items of a list; none for an empty one."""
+    if isinstance(body, dict) and body.get("kind") == _LIST:
+        items = body.get("items") or []
+        if not isinstance(items, list):
+            raise ConfigError(f"{source}: 'items' is {_shape(items)}, not a list")
+        for number, item in enumerate(items, start=1):
+            yield from _documents(item, f"{source}, item {number}")
+    elif body is not None:
+        yield _document(body, source)
 
 
 def _document(body: object, source: str) -> Document:
@@ -163,25 +179,26 @@ def _document(body: object, source: str) -> Document:
     metadata = body.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise ConfigError(f"{source}: 'metadata' is {_shape(metadata)}, not a mapping")
+    given, supported = _api_versions(body, kind, source)
     return Document(
         kind=kind,
-        api_version=_api_version(body, kind, source),
+        api_version=given,
         name=_text(metadata, "name", source, inside="metadata."),
-        body=body,
+        body=body if given in ("", supported) else {**body, "apiVersion": supported},
         source=source,
     )
 
 
-def _api_version(body: dict[str, object], kind: str, source: str) -> str:
-    """Return the apiVersion; one that is left out is the one that is supported."""
+def _api_versions(body: dict[str, object], kind: str, source: str) -> tuple[str, str]:
+    """Return the apiVersion that is given, and the one that is supported, which it stands for."""
     given = _text(body, "apiVersion", source)
     supported = API_VERSIONS.get(kind, given)
-    if given not in ("", supported):
-        raise ConfigError(
-            f"{source}: 'apiVersion' is '{given}', which is not supported for kind '{kind}'",
-            hint=f"write 'apiVersion: {supported}'",
-        )
-    return given
+    if given in ("", supported) or {given, supported} <= _OWN_VERSIONS:
+        return given, supported
+    raise ConfigError(
+        f"{source}: 'apiVersion' is '{given}', which is not supported for kind '{kind}'",
+        hint=f"write 'apiVersion: {supported}'",
+    )
 
 
 def _text(body: dict[str, object], field: str, source: str, *, inside: str = "") -> str:
@@ -198,6 +215,15 @@ def _misspelt(field: str, body: dict[str, object]) -> str | None:
 
 def _shape(value: object) -> str:
     return _SHAPES.get(type(value), f"a {type(value).__name__}")
+
+
+def _warn_other_version(document: Document, progress: Progress) -> None:
+    supported = document.body.get("apiVersion") or ""
+    if document.api_version != supported:
+        progress.warn(
+            f"{document.source}: 'apiVersion' is '{document.api_version}', and a {document.kind} is read "
+            f"as one of '{supported}'"
+        )
 
 
 def _warn_unknown(document: Document, progress: Progress) -> None:

@@ -1,6 +1,6 @@
 """Reads and writes options under their keys in documents of kind KwokctlConfiguration."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any, get_origin
 
@@ -17,14 +17,16 @@ from kwokctl.json_value import Json
 KIND = OF_CLUSTERS
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 _ON_OFF = {True: "on", False: "off"}
-_FIELDS = ("options", "components", "componentsPatches", "status")
+_NAME = "name"
+_FIELDS = ("options", "components", "componentsPatches", "status", _NAME)
 
 
 def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]:
     """Read the options of a KwokctlConfiguration, by field.
 
     Raises ConfigError for a field or a key that there is not. Options that are not served are left
-    out: they are found where all places are looked through. `status` is what the original writes, not what a user asks.
+    out: they are found where all places are looked through. `status` is what the original writes, not what a user asks;
+    a `name` is ignored.
     """
     document.check_fields(_FIELDS)
     where = f"{document.source}: options"
@@ -35,6 +37,13 @@ def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]
         field: Given(value=value, place=f"{where}.{by_field[field].key}")
         for field, value in options_from_document(asked, where, usual).items()
     }
+
+
+def named_without_effect(documents: Iterable[Document]) -> Iterator[str]:
+    """Say of each document with a name for a cluster that it has no effect, as in the original."""
+    for document in documents:
+        if name := document.body.get(_NAME):
+            yield f"{document.source}: 'name' has no effect; '--name {name}' names a cluster"
 
 
 def options_of(document: Document) -> Mapping[str, Json]:

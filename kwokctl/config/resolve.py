@@ -15,7 +15,7 @@ from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.extras.reader import extras_in, repeated
 from kwokctl.config.given import Given
-from kwokctl.config.keys import KIND, from_document, options_of
+from kwokctl.config.keys import KIND, from_document, named_without_effect, options_of
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.config.original import compat, old_names, unserved
@@ -87,7 +87,12 @@ def resolve_options(
     return Resolved(
         options=replace(options, extras=extras_in(configurations, known)),
         chosen=frozenset(values),
-        warnings=(*warnings(environ, usual), *idle, *repeated(configurations, known)),
+        warnings=(
+            *warnings(environ, usual),
+            *idle,
+            *named_without_effect(configurations),
+            *repeated(configurations, known),
+        ),
         places={name: str(each) for name, each in given.items() if not each.is_flag},
     )
 

@@ -39,7 +39,7 @@ class ControllerOption(msgspec.Struct, frozen=True):
     check: checks.Check = checks.text
     within: tuple[int, int] = (0, _MOST_AT_ONCE)
     missing: str = ""
-    """Why the embedded components do nothing with it; empty if they do."""
+    """Why the embedded components do nothing with it, and nothing depends on it; empty if they do."""
     original: Json = None
     """The original's default where that is another one."""
 
@@ -99,15 +99,18 @@ def given_options(documents: Sequence[Document]) -> dict[str, Json]:
     return options
 
 
-def without_effect(documents: Sequence[Document]) -> dict[str, str]:
-    """Return what the embedded components do nothing with, by its place, with the reason."""
-    options = {
+def idle_options(documents: Sequence[Document]) -> dict[str, str]:
+    """Return the options with which the embedded components do nothing, by place, with the reason."""
+    return {
         f"'{KIND}.options.{name}'": OPTIONS[name].missing
         for name, value in given_options(documents).items()
         if OPTIONS[name].missing and value != OPTIONS[name].default
     }
-    is_traced = any(each.kind == KIND and each.body.get("tracing") for each in documents)
-    return {**options, **({f"'{KIND}.tracing'": WITHOUT_SPANS} if is_traced else {})}
+
+
+def asks_for_spans(documents: Sequence[Document]) -> bool:
+    """Return whether a document asks for spans, of which the embedded components send none."""
+    return any(each.kind == KIND and each.body.get("tracing") for each in documents)
 
 
 def check_custom_kinds(kinds: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from kwokctl.config.documents import Document, load_documents
 from kwokctl.controller import configuration
-from kwokctl.controller.configuration import DEFAULTS, given_options, without_effect
+from kwokctl.controller.configuration import DEFAULTS, given_options, idle_options
 from kwokctl.controller.flags import parser
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.lives import LIFE, STAGES
@@ -121,7 +121,10 @@ def settings_of(
 ) -> Settings:
     """Return what flags and documents give; raises what `read_settings` does."""
     options = options_of(flags, documents)
-    for place, reason in without_effect(documents).items():
+    left_out = idle_options(documents)
+    if configuration.asks_for_spans(documents):
+        left_out[f"'{configuration.KIND}.tracing'"] = configuration.WITHOUT_SPANS
+    for place, reason in left_out.items():
         progress.note(f"{place} is left out: {reason}")
     custom_kinds = custom_kinds_of(flags, options) & configuration.CUSTOM_KINDS
     stages = read_stages(documents)

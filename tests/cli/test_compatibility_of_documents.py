@@ -13,7 +13,7 @@ from kwokctl.components.catalog import usual_options
 from kwokctl.config.documents import Document, load_documents
 from kwokctl.config.extras.reader import read_extras
 from kwokctl.config.patches.reader import read_patches
-from kwokctl.controller.configuration import OPTIONS, ControllerOption, given_options
+from kwokctl.controller.configuration import OPTIONS, ControllerOption, given_options, idle_options
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.kwok.flags import parser
 from tests.support.compatibility_page import SERVED, has_test, part, rows, titles
@@ -64,9 +64,13 @@ def test_an_option_of_the_controller_is_used_or_refused(name: str, fate: str, re
         assert read == given.body["options"][name]
         assert str(kept["options"][name]).endswith(str(read))
         return
+    assert remark
+    if remark.startswith("a warning"):
+        check_documents(usual, [given])
+        assert [*idle_options([given])] == [f"'KwokConfiguration.options.{name}'"]
+        return
     with pytest.raises(NotServedError, match=f"'KwokConfiguration.*{name.partition('.')[0]}'"):
         check_documents(usual, [given])
-    assert remark
 
 
 def test_the_default_of_each_option_of_the_controller_is_the_originals_or_says_so() -> None:

@@ -42,6 +42,35 @@ spec:
   selector: {matchExpressions: [{key: .status.phase, operator: In, values: [Pending]}]}
   next: {delete: true}
 """
+ELSEWHERE_IN_USE = """
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: KwokConfiguration
+options:
+  manageAllNodes: true
+  enablePodsOnNodeSyncListPager: false
+  enablePodsOnNodeSyncStreamWatch: true
+---
+kind: KwokctlConfiguration
+name: mine
+options: {kubeApiserverPort: 0}
+componentsPatches:
+- name: etcd
+  extraArgs: [{key: log-level, value: debug}]
+  extraVolumes:
+  - {name: tmp, hostPath: ./extras, mountPath: /extras/tmp, pathType: DirectoryOrCreate}
+---
+apiVersion: v1
+kind: List
+items:
+- apiVersion: kwok.x-k8s.io/v1alpha1
+  kind: Stage
+  metadata: {name: own}
+  spec: {resourceRef: {apiGroup: v1, kind: Pod}, weight: 7, next: {delete: true}}
+- apiVersion: kwok.x-k8s.io/v1alpha1
+  kind: ClusterAttach
+  metadata: {name: any}
+  spec: {attaches: [{}]}
+"""
 CHANGING = {
     "create cluster": "create cluster --runtime binary --nodes 2 --wait",
     "delete cluster": "delete cluster",
@@ -307,6 +336,27 @@ def test_the_script_can_be_put_into_a_document(in_process: Kwokctl, existing: Pa
     document = json.loads(done.stdout)
     assert document["changed"] is False
     assert document["result"]["script"].startswith("# What this command would do")
+
+
+def test_files_that_are_in_use_elsewhere_are_taken(in_process: Kwokctl, tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere.yaml"
+    file.write_text(ELSEWHERE_IN_USE)
+
+    done = in_process(
+        "create", "cluster", "--runtime", "binary", "--config", str(file), "--dry-run",
+        "--node-lease-duration-seconds", "60", **_PROGRAMS,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    for said in (
+        "'apiVersion' is 'kwok.x-k8s.io/v1alpha1', and a KwokConfiguration is read as one of",
+        "'name' has no effect",
+        "'KwokConfiguration.options.enablePodsOnNodeSyncListPager': without effect",
+        "there, not at '/extras/tmp'",
+    ):
+        assert said in done.stderr
+    assert "--node-monitor-grace-period=300000ms" in done.stdout
+    assert "name: own" in done.stdout
 
 
 def test_a_request_that_is_wrong_is_refused_as_without_the_flag(in_process: Kwokctl) -> None:

@@ -1,10 +1,11 @@
 """Collects what the user of a cluster changes about its components, and checks it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from kwokctl.clusters.configuration.volumes import check_paths, check_sight, in_containers
+from kwokctl.clusters.configuration.volumes import check_paths, in_containers, unseen
 from kwokctl.components.catalog import catalog
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import Patches, joined
 from kwokctl.config.patches.reader import patches_in
@@ -33,9 +34,14 @@ def idle_patches(patches: Patches, names: Sequence[ComponentName]) -> Iterator[s
             yield f"the cluster has no '{name}', so what is changed about it has no effect"
 
 
-def check_patches(runtime: Runtime, patches: Patches) -> None:
-    """Raise UsageError for volumes that a process of this machine cannot see in another place."""
+def unseen_volumes(
+    runtime: Runtime, patches: Patches, extras: Iterable[ExtraComponent]
+) -> Iterator[str]:
+    """Say which volumes processes of this machine do not see at the place that they name."""
     for name, patch in patches.items():
         definition = catalog().get(ComponentName(name))
         if not in_containers(runtime) or (definition and definition.embedded):
-            check_sight(runtime, name, patch.volumes)
+            yield from unseen(runtime, name, patch.volumes)
+    for extra in extras:
+        if not in_containers(runtime):
+            yield from unseen(runtime, extra.name, extra.volumes)

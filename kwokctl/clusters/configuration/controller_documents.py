@@ -9,9 +9,10 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import (
     KIND,
     SELECTING,
+    WITHOUT_SPANS,
+    asks_for_spans,
     check_custom_kinds,
     given_options,
-    without_effect,
 )
 from kwokctl.embedded.selection import select
 from kwokctl.errors import NotServedError, UsageError
@@ -29,8 +30,11 @@ def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> N
         _check_sources(own.enable_crds, documents)
         return
     given = given_options(documents)
-    for place, reason in without_effect(documents).items():
-        raise NotServedError(f"{place} is not supported: {reason}", hint=f"leave out {place}")
+    if asks_for_spans(documents):
+        place = f"'{KIND}.tracing'"
+        raise NotServedError(
+            f"{place} is not supported: {WITHOUT_SPANS}", hint=f"leave out {place}"
+        )
     check_custom_kinds([*own.enable_crds, *(given.get("enableCRDs") or ())])
     _check_stages(documents)
     _check_subjects(documents)

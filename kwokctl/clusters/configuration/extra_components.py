@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from kwokctl.clusters.configuration.volumes import check_paths, check_sight, in_containers
+from kwokctl.clusters.configuration.volumes import check_paths, in_containers
 from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.errors import UsageError
 from kwokctl.runtime import BringsKubernetes, Runtime
@@ -40,7 +40,6 @@ def _check_process(runtime: Runtime, extra: ExtraComponent) -> None:
                 f"{port.port} cannot be published as {port.host_port}",
                 hint="give 'hostPort' the same value as 'port', or leave it out",
             )
-    check_sight(runtime, extra.name, extra.volumes)
 
 
 def _check_ids(runtime: Runtime, extra: ExtraComponent) -> None:

@@ -1,6 +1,6 @@
 """Checks the files and folders of this machine that a user lets components see, and makes missing ones."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from kwokctl.config.patches.patch import Volume
@@ -40,15 +40,16 @@ def check_paths(component: str, volumes: Iterable[Volume]) -> None:
             )
 
 
-def check_sight(runtime: Runtime, component: str, volumes: Iterable[Volume]) -> None:
-    """Raise UsageError for volumes that a process of this machine cannot see in another place."""
+def unseen(runtime: Runtime, component: str, volumes: Iterable[Volume]) -> Iterator[str]:
+    """Say which volumes a process of this machine does not see at the place that they name.
+
+    They are no error: files that are shared between runtimes have them, and the original ignores all.
+    """
     for volume in volumes:
         if volume.host_path != volume.mount_path:
-            raise UsageError(
+            yield (
                 f"'{component}' is a process of this machine on the runtime '{runtime.name}', and sees "
-                f"'{volume.host_path}' there, not at '{volume.mount_path}'",
-                hint="give both paths of the volume the same value, or choose a runtime that "
-                "runs the component in a container",
+                f"'{volume.host_path}' there, not at '{volume.mount_path}'"
             )
 
 

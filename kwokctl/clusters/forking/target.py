@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kwokctl.clusters.configuration.component_patches import check_patches
+from kwokctl.clusters.configuration.component_patches import unseen_volumes
 from kwokctl.clusters.configuration.volumes import in_containers
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.documents import controller_options
@@ -44,7 +44,8 @@ async def check_place(home: Home, source: Saved, place: ForkPlace, fork: Cluster
     runtime = home.runtime(options.runtime)
     _check_maker(home.runtime(source.options.runtime), runtime)
     _check_ports(source, runtime)
-    check_patches(runtime, source.patches)
+    for remark in unseen_volumes(runtime, source.patches, source.options.extras):
+        home.progress.warn(remark)
     check_settings(runtime, fork, options, controller_options(source.kept))
     await runtime.check()
 

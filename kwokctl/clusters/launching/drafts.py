@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from kwokctl.clusters.configuration.component_patches import unseen_volumes
 from kwokctl.clusters.launching.profile import profile_notes
 from kwokctl.clusters.programs.needed import manifest_names
 from kwokctl.clusters.scaling.objects.templates import load_templates
@@ -87,7 +88,8 @@ async def drafted(
     load_templates(documents)  # what is wrong with one is said before anything is made
     for note in (*profile_notes(options, wanted.names, wanted.data_path), *wanted.notes):
         home.progress.note(note)
-    for remark in (*remarks(documents), *needlessly_disabled(wanted.options)):
+    unseen = unseen_volumes(runtime, wanted.patches, options.extras)
+    for remark in (*remarks(documents), *needlessly_disabled(wanted.options), *unseen):
         home.progress.warn(remark)
     return Draft(
         name=name,

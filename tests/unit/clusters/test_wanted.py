@@ -190,9 +190,6 @@ def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> Non
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (configuration(enableContentionProfiling=True), "enableContentionProfiling' is not supp"),
-        (configuration(enablePodsOnNodeSyncListPager=False), "SyncListPager' is not supported"),
-        (configuration(enablePodsOnNodeSyncStreamWatch=True), "SyncStreamWatch' is not supported"),
         (document("KwokConfiguration", tracing={"endpoint": "a:4317"}), r"--tracing-endpoint has"),
         (document("ResourcePatch"), "mine.yaml, document 1: a 'ResourcePatch' is not part of a"),
     ],

@@ -137,17 +137,24 @@ def test_without_heartbeats_there_is_no_lease_and_no_node_is_ever_lost() -> None
             ("--node-heartbeat off", "--node-lease-duration-seconds 40"),
         ),
         (
-            {"node_lease_duration_seconds": 600},
+            {
+                "node_lease_duration_seconds": 600,
+                "kube_controller_manager_node_monitor_grace_period_milliseconds": 40_000,
+            },
             ("GracePeriodMilliseconds: 40000", "--node-lease-duration-seconds 600"),
         ),
         (
-            {"kube_controller_manager_node_monitor_period_milliseconds": 30_000},
+            {
+                "kube_controller_manager_node_monitor_period_milliseconds": 30_000,
+                "kube_controller_manager_node_monitor_grace_period_milliseconds": 40_000,
+            },
             ("GracePeriodMilliseconds: 40000", "MonitorPeriodMilliseconds: 30000"),
         ),
         (
             {
                 "node_lease_duration_seconds": 0,
                 "node_status_update_frequency_milliseconds": 40_000,
+                "kube_controller_manager_node_monitor_grace_period_milliseconds": 40_000,
             },
             ("--node-lease-duration-seconds 0", "nodeStatusUpdateFrequencyMilliseconds: 40000"),
         ),
@@ -169,6 +176,30 @@ def test_times_that_contradict_each_other_are_refused_with_both_and_a_remedy(
 
     assert [name for name in named if name not in str(caught.value)] == []
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("factor", [1, 5])
+@pytest.mark.parametrize(
+    ("given", "least"),
+    [
+        ({"node_lease_duration_seconds": 60}, 60_000),
+        ({"kube_controller_manager_node_monitor_period_milliseconds": 30_000}, 60_000),
+        (
+            {
+                "node_lease_duration_seconds": 0,
+                "node_status_update_frequency_milliseconds": 60_000,
+            },
+            66_001,
+        ),
+    ],
+)
+def test_one_time_alone_is_followed_by_the_grace_period(
+    given: dict[str, Any], least: int, factor: int
+) -> None:
+    options, beat = settled(**given, heartbeat_factor=factor)
+
+    assert options.heartbeat.monitor_grace_period_milliseconds == least
+    assert beat.monitor_grace_milliseconds == least * factor
 
 
 @pytest.mark.parametrize(

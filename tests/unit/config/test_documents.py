@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.config.documents import files_of, load_documents
+from kwokctl.config.kinds import CONFIGURATION, KWOK
 from kwokctl.errors import ConfigError, NotServedError
 from tests.support.listener import Listener
 
@@ -96,6 +97,60 @@ def test_another_api_version_is_refused_with_the_one_that_is_supported(
     assert str(caught.value.hint).startswith("write 'apiVersion: ")
 
 
+@pytest.mark.parametrize(
+    ("kind", "given", "supported"),
+    [
+        ("KwokConfiguration", KWOK, CONFIGURATION),
+        ("KwokctlConfiguration", KWOK, CONFIGURATION),
+        ("KwokctlResource", KWOK, CONFIGURATION),
+        ("Stage", CONFIGURATION, KWOK),
+    ],
+)
+def test_the_other_api_version_of_kwok_is_read_as_the_one_that_is_supported(
+    tmp_path: Path, kind: str, given: str, supported: str
+) -> None:
+    path = write(tmp_path, f"kind: {kind}\napiVersion: {given}\n")
+    listener = Listener()
+
+    (found,) = load_documents([path], progress=listener)
+
+    assert found.body == {"kind": kind, "apiVersion": supported}
+    assert listener.warnings == [
+        f"{path}, document 1: 'apiVersion' is '{given}', and a {kind} is read as one of '{supported}'"
+    ]
+
+
+def test_a_list_is_its_items(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+apiVersion: v1
+kind: List
+items:
+- {kind: Stage, metadata: {name: a}}
+- {kind: Deployment}
+- {kind: List, items: [{kind: Metric, metadata: {name: b}}]}
+---
+kind: List
+---
+kind: Stage
+metadata: {name: c}
+""",
+    )
+    listener = Listener()
+
+    found = load_documents([path], progress=listener)
+
+    assert [(each.kind, each.name, each.source) for each in found] == [
+        ("Stage", "a", f"{path}, document 1, item 1"),
+        ("Metric", "b", f"{path}, document 1, item 3, item 1"),
+        ("Stage", "c", f"{path}, document 3"),
+    ]
+    assert listener.warnings == [
+        f"{path}, document 1, item 2: kind 'Deployment' is not known and is left out"
+    ]
+
+
 def test_standard_input_is_read_once() -> None:
     reads = iter([b"kind: Stage\nmetadata: {name: piped}"])
 
@@ -124,6 +179,8 @@ def test_an_unknown_kind_is_warned_about_and_left_out(tmp_path: Path) -> None:
         ("kind: Stage\n---\n7", "document 2 is a number, not a mapping"),
         ("kind: [Stage]", "document 1: 'kind' is a list, not a string"),
         ("metadata: {}", "document 1: 'kind' is missing"),
+        ("kind: List\nitems: {a: b}\n", "document 1: 'items' is a mapping, not a list"),
+        ("kind: List\nitems: [1]\n", "document 1, item 1 is a number, not a mapping"),
         ("kind: Stage\napiVersion: 1", "document 1: 'apiVersion' is a number, not a string"),
         ("kind: Stage\nmetadata: x", "document 1: 'metadata' is a string, not a mapping"),
         (

@@ -111,6 +111,15 @@ def test_a_value_of_the_wrong_type_is_named_with_its_place(key: str, value: Any)
         resolve_options({}, {}, [configuration(**{key: value})])
 
 
+def test_a_name_in_a_document_is_ignored_with_a_warning() -> None:
+    named = configuration()
+    named.body["name"] = "mine"
+
+    found = resolve_options({}, {}, [named])
+
+    assert found.warnings == ("kwok.yaml: 'name' has no effect; '--name mine' names a cluster",)
+
+
 def test_an_option_that_is_not_served_yet_is_refused_in_documents() -> None:
     with pytest.raises(NotServedError, match=r"kwok.yaml: options.kueuevizPort is not supported"):
         resolve_options({}, {}, [configuration(kueuevizPort=9090)])

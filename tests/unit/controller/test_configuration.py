@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kwokctl.config.documents import Document
-from kwokctl.controller.configuration import given_options, without_effect
+from kwokctl.controller.configuration import asks_for_spans, given_options, idle_options
 from kwokctl.errors import ConfigError
 
 
@@ -58,7 +58,6 @@ def test_what_the_controller_does_nothing_with_is_named_once() -> None:
         configuration("Stage"),
     ]
 
-    assert [*without_effect(documents)] == [
-        "'KwokConfiguration.options.enableContentionProfiling'",
-        "'KwokConfiguration.tracing'",
-    ]
+    assert [*idle_options(documents)] == ["'KwokConfiguration.options.enableContentionProfiling'"]
+    assert asks_for_spans(documents)
+    assert not asks_for_spans(documents[:1])

@@ -5,15 +5,16 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.configuration.component_patches import (
-    check_patches,
     idle_patches,
+    unseen_volumes,
     wanted_patches,
 )
 from kwokctl.clusters.configuration.volumes import make_paths
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.patches.patch import ComponentPatch, Patches, Volume
 from kwokctl.errors import UsageError
-from kwokctl.model import ETCD, KWOK_CONTROLLER
+from kwokctl.model import ETCD, KWOK_CONTROLLER, ComponentName
 from tests.support.fake_runtime import FakeEngineRuntime, FakeRuntime
 from tests.support.options import cluster_options
 
@@ -75,10 +76,23 @@ def test_a_path_that_may_be_made_is_made(tmp_path: Path) -> None:
 
 
 def test_a_process_sees_files_where_they_are() -> None:
-    check_patches(FakeRuntime(), volume(host_path="/etc", mount_path="/etc"))
-    check_patches(FakeEngineRuntime(), volume(host_path="/etc", mount_path="/x"))
-    with pytest.raises(UsageError, match=r"sees '/etc' there, not at '/x'"):
-        check_patches(FakeRuntime(), volume(host_path="/etc", mount_path="/x"))
+    there = volume(host_path="/etc", mount_path="/etc")
+    elsewhere = volume(host_path="/etc", mount_path="/x")
+    of_controller: Patches = {KWOK_CONTROLLER: elsewhere[ETCD]}
+    extra = ExtraComponent(
+        name=ComponentName("web"), binary="/bin/sh", volumes=elsewhere[ETCD].volumes
+    )
+
+    assert not [*unseen_volumes(FakeRuntime(), there, [])]
+    assert not [*unseen_volumes(FakeEngineRuntime(), elsewhere, [extra])]
+    cases: list[tuple[FakeRuntime, Patches, list[ExtraComponent]]] = [
+        (FakeRuntime(), elsewhere, []),
+        (FakeRuntime(), {}, [extra]),
+        (FakeEngineRuntime(), of_controller, []),
+    ]
+    for runtime, patches, extras in cases:
+        (said,) = unseen_volumes(runtime, patches, extras)
+        assert said.endswith("sees '/etc' there, not at '/x'")
 
 
 def test_a_patch_for_a_component_that_the_cluster_does_not_have_is_named() -> None:

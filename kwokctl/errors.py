@@ -28,12 +28,27 @@ things in quotes; `hint` says what to do now; `detail` is what a program said.
 
 from typing import ClassVar
 
+_FULL = "database space exceeded"
+_FINAL = (
+    "etcdserver: request is too large",
+    "received message larger than max",
+    "etcdserver: permission denied",
+)
+"""What etcd says, by way of the API server, too, which takes such refusals for failures of its own."""
+_FINAL_CODES = frozenset({3, 7, 12, 16})
+"""INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED."""
+
+
+def make_room(cluster: str) -> str:
+    """Say what to do about an etcd that has reached its quota."""
+    return f"make room with: kwokctl --name {cluster} doctor --fix"
+
 
 class KwokctlError(Exception):
     """The one type the command line catches; anything else is a bug and keeps its traceback."""
 
     exit_code: ClassVar[int] = 1
-    id: ClassVar[str] = "error"
+    id: str = "error"
 
     def __init__(self, message: str, *, hint: str | None = None, detail: str | None = None) -> None:
         """Keep the message, what to do about it, and what a program said."""
@@ -46,85 +61,85 @@ class UsageError(KwokctlError):
     """Invalid arguments, options or settings."""
 
     exit_code: ClassVar[int] = 2
-    id: ClassVar[str] = "usage"
+    id: str = "usage"
 
 
 class NotServedError(UsageError):
     """An option of the original that is not supported: refused, never ignored."""
 
-    id: ClassVar[str] = "not-served"
+    id: str = "not-served"
 
 
 class ConfigError(KwokctlError):
     """A document or a saved file does not say what it must."""
 
-    id: ClassVar[str] = "config"
+    id: str = "config"
 
 
 class ExpressionError(KwokctlError):
     """A template or a query cannot be compiled or run."""
 
-    id: ClassVar[str] = "expression"
+    id: str = "expression"
 
 
 class UnavailableError(KwokctlError):
     """Something that is needed is not on this machine."""
 
-    id: ClassVar[str] = "unavailable"
+    id: str = "unavailable"
 
 
 class CommandError(KwokctlError):
     """A program that was run failed."""
 
-    id: ClassVar[str] = "command-failed"
+    id: str = "command-failed"
 
 
 class NotFoundError(KwokctlError):
     """What was named does not exist."""
 
-    id: ClassVar[str] = "not-found"
+    id: str = "not-found"
 
 
 class ConflictError(KwokctlError):
     """What was named is taken by something else."""
 
-    id: ClassVar[str] = "conflict"
+    id: str = "conflict"
 
 
 class BusyError(KwokctlError):
     """Another kwokctl holds the lock."""
 
-    id: ClassVar[str] = "busy"
+    id: str = "busy"
 
 
 class ArtifactError(KwokctlError):
     """A program cannot be found, fetched, built or trusted."""
 
-    id: ClassVar[str] = "artifact"
+    id: str = "artifact"
 
 
 class ComponentError(KwokctlError):
     """A component does not start, or has died."""
 
-    id: ClassVar[str] = "component-failed"
+    id: str = "component-failed"
 
 
 class TimedOutError(KwokctlError):
     """A wait has reached its deadline."""
 
-    id: ClassVar[str] = "timed-out"
+    id: str = "timed-out"
 
 
 class CapacityError(KwokctlError):
     """What is requested does not fit etcd's quota or this machine's memory."""
 
-    id: ClassVar[str] = "capacity"
+    id: str = "capacity"
 
 
 class SnapshotError(KwokctlError):
     """A snapshot file cannot be trusted."""
 
-    id: ClassVar[str] = "snapshot-invalid"
+    id: str = "snapshot-invalid"
 
 
 class CannotStampError(KwokctlError):
@@ -134,7 +149,7 @@ class CannotStampError(KwokctlError):
     API server.
     """
 
-    id: ClassVar[str] = "cannot-stamp"
+    id: str = "cannot-stamp"
 
     def __init__(self, message: str) -> None:
         """Say why there can be no copies, and what to do instead."""
@@ -146,7 +161,8 @@ class RequestError(KwokctlError):
 
     `status` is the HTTP status that the API server has, or would have, answered with; 0 when no
     answer came, or one that may be another soon. `reason` is the machine-readable
-    `metav1.Status.reason`, such as `AlreadyExists`.
+    `metav1.Status.reason`, such as `AlreadyExists`. A full etcd has one id and one remedy, whoever
+    tells of it: etcd itself, or the API server.
     """
 
     path: ClassVar[str]
@@ -154,11 +170,28 @@ class RequestError(KwokctlError):
     status: int = 0
     reason: str = ""
 
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        """Keep the message, and what to do about it."""
+        super().__init__(message, hint=hint)
+        if self.is_full:
+            self.id = CapacityError.id
+            self.hint = make_room("NAME")
+
+    @property
+    def is_full(self) -> bool:
+        """Whether etcd has reached its quota: only deletions are accepted until it shrinks."""
+        return _FULL in str(self)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same request is refused again, whatever else changes: what is in it is wrong."""
+        return any(text in str(self) for text in _FINAL)
+
 
 class ApiError(RequestError):
     """The Kubernetes API refused a request, or did not answer."""
 
-    id: ClassVar[str] = "api"
+    id: str = "api"
     path: ClassVar[str] = "the API server"
 
     def __init__(
@@ -176,7 +209,7 @@ class EtcdConflictError(RequestError):
     `status` and `reason` are those with which the API server would refuse the same write.
     """
 
-    id: ClassVar[str] = "etcd-conflict"
+    id: str = "etcd-conflict"
     path: ClassVar[str] = "etcd"
 
     def __init__(self, message: str, *, status: int, reason: str) -> None:
@@ -189,7 +222,7 @@ class EtcdConflictError(RequestError):
 class EtcdGoneError(RequestError):
     """No answer came from etcd: it is unknown whether the request has been carried out."""
 
-    id: ClassVar[str] = "etcd-gone"
+    id: str = "etcd-gone"
     path: ClassVar[str] = "etcd"
     reason: str = "EtcdUnavailable"
 
@@ -200,7 +233,7 @@ class EtcdRefusedError(RequestError):
     `code` is the gRPC status (https://grpc.io/docs/guides/status-codes/), never 0.
     """
 
-    id: ClassVar[str] = "etcd-refused"
+    id: str = "etcd-refused"
     path: ClassVar[str] = "etcd"
     reason: str = "EtcdUnavailable"
 
@@ -210,6 +243,6 @@ class EtcdRefusedError(RequestError):
         self.code = code
 
     @property
-    def is_full(self) -> bool:
-        """Whether the database has reached its quota: only deletions are accepted until it shrinks."""
-        return self.code == 8 and "database space exceeded" in str(self)
+    def is_final(self) -> bool:
+        """Whether the same request is refused again: too large, not permitted, or unknown."""
+        return self.code in _FINAL_CODES or super().is_final

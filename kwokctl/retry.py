@@ -31,6 +31,8 @@ ASK_MOST = 5.0
 
 def may_pass(error: RequestError) -> bool:
     """Return whether the same request may succeed later, without any other change."""
+    if error.is_final:
+        return False
     return error.status in _PASSING_STATUS or error.reason in _PASSING_REASONS
 
 
@@ -45,14 +47,14 @@ def backoff(tries: int, random: Random, *, first: float, most: float) -> float:
 async def retried(work: Callable[[], Awaitable[T]]) -> T:
     """Do `work`, and repeat it as long as it fails with a temporary error.
 
-    Raises RequestError for a refusal, or after the last try. A try without an answer may have
+    Raises RequestError for a refusal, a full etcd, for which somebody must make room, or after the last try. A try without an answer may have
     succeeded: a caller that writes must expect the next try to find that.
     """
     for pause in _PAUSES + _MORE:
         try:
             return await work()
         except RequestError as e:
-            if not may_pass(e) or (pause in _MORE and e.status):
+            if not may_pass(e) or e.is_full or (pause in _MORE and e.status):
                 raise
         await asyncio.sleep(pause)
     return await work()

@@ -24,21 +24,35 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Whether anything is different from before."""
     result: object = None
     """The command's own values, for a program."""
+    is_partial: bool = False
+    """Whether a part of what was asked for was refused: then the command fails."""
 
 
 def conclude(call: Invocation, outcome: Outcome, output: str) -> None:
     """Print to standard error how it ended, or write it as `output` to standard output.
 
-    The document has the same keys for every command; docs/reference/results.md describes it.
+    Raises typer.Exit with 1 for a partial outcome. The document has the same keys for every command; docs/reference/results.md describes it.
     """
-    if not output:
-        lead = f". {outcome.lead}:" if outcome.then else ""
-        call.console.line(outcome.message + lead)
-        for command in outcome.then:
-            call.console.line(f"  {command}", whole=True)
-        if outcome.remark:
-            call.console.line(outcome.remark)
-        return
+    if output:
+        _emit(call, outcome, output)
+    else:
+        _print(call, outcome)
+    if outcome.is_partial:
+        import typer  # loaded by every command that gets here, and by no other
+
+        raise typer.Exit(1)
+
+
+def _print(call: Invocation, outcome: Outcome) -> None:
+    lead = f". {outcome.lead}:" if outcome.then else ""
+    call.console.line(outcome.message + lead)
+    for command in outcome.then:
+        call.console.line(f"  {command}", whole=True)
+    if outcome.remark:
+        call.console.line(outcome.remark)
+
+
+def _emit(call: Invocation, outcome: Outcome, output: str) -> None:
     document = {
         "command": call.command,
         "cluster": outcome.cluster,

@@ -12,7 +12,7 @@ import orjson
 
 from kwokctl.clusters.capacity import FULL, LEASE_BYTES, POD_REVISIONS, REVISION_BYTES
 from kwokctl.config.values.quantity import to_text
-from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError
+from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError, make_room
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import NOSPACE, MemberStatus, alarms, defragment, status
 from kwokctl.json_value import Json
@@ -47,7 +47,7 @@ async def demand_writable(kv: Kv, cluster: ClusterName) -> None:
     if any(alarm.kind == NOSPACE for alarm in await alarms(kv)):
         raise CapacityError(
             "etcd has reached its quota and refuses every write (alarm NOSPACE); nothing was changed",
-            hint=f"make room with: kwokctl --name {cluster} doctor --fix",
+            hint=make_room(str(cluster)),
         )
 
 

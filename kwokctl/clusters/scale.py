@@ -44,7 +44,7 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.store import ObjectStore
-from kwokctl.errors import RequestError, UnavailableError, UsageError
+from kwokctl.errors import RequestError, UnavailableError, UsageError, make_room
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
 from kwokctl.etcd.member import EtcdTarget
@@ -110,6 +110,9 @@ async def scale(
         try:
             return await scale_with(access, request, templates, home.progress, route, turn)
         except (RequestError, UnavailableError) as e:
+            if isinstance(e, RequestError) and e.is_full:
+                e.hint = make_room(name)
+                raise
             down = None if isinstance(e, RequestError) and e.status else await outage(home, name)
             if down is None:
                 raise

@@ -8,6 +8,7 @@ import pytest
 
 from kwokctl.clusters.object_files.exporting.export import ExportedObjects
 from kwokctl.clusters.object_files.restoring.restore import RestoredObjects
+from kwokctl.replacing import replace
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]
@@ -117,13 +118,13 @@ def test_a_restore_names_what_it_could_not_do(
 ) -> None:
     runner.answers["restore_objects"] = RESTORED
 
-    assert words("snapshot restore --format k8s --path a.yaml --filter pod") == 0
+    assert words("snapshot restore --format k8s --path a.yaml --filter pod") == 1
 
     assert runner.calls[0][1][1:] == ("kwok", Path("a.yaml"), ("pod",))
     assert capfd.readouterr().err.splitlines() == [
         (
-            "restored the cluster 'kwok' from 'a.yaml' (12 objects created, 3 updated, 4 left, "
-            "which a cluster makes itself)"
+            "restored a part of 'a.yaml' in the cluster 'kwok' (12 objects created, 3 updated, 4 left, "
+            "which a cluster makes itself, 5 refused)"
         ),
         "1 without their owner:",
         "  Pod 'default/a': its owner Job 'j' is missing",
@@ -133,6 +134,28 @@ def test_a_restore_names_what_it_could_not_do(
         "  Node 'c': no",
         "  and 2 more: see them with -o json",
     ]
+
+
+def test_a_program_sees_that_a_restore_is_partial(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["restore_objects"] = RESTORED
+
+    assert words("snapshot restore --format k8s --path a.yaml -o json") == 1
+
+    assert len(json.loads(capfd.readouterr().out)["result"]["failed"]) == 5
+
+
+def test_a_restore_without_refusals_succeeds(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["restore_objects"] = replace(RESTORED, failed=())
+
+    assert words("snapshot restore --format k8s --path a.yaml") == 0
+
+    assert capfd.readouterr().err.startswith(
+        "restored the cluster 'kwok' from 'a.yaml' (12 objects"
+    )
 
 
 def test_a_dry_run_says_what_would_be_read_and_written(

@@ -9,7 +9,7 @@ import pytest
 
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal
-from kwokctl.errors import EtcdRefusedError
+from kwokctl.errors import ApiError, EtcdRefusedError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Delete, Kv, Put, Txn
 from kwokctl.json_value import Json
@@ -91,6 +91,10 @@ async def use(cluster: Installed, ways: Reached) -> None:
     await ways.plane.delete(doomed, grace_seconds=0, current=other)
 
     assert refused.is_full
+    with pytest.raises(ApiError) as told:
+        await ways.client.create(SERVICE_ACCOUNTS, "default", encoded({"metadata": {"name": "a"}}))
+    assert told.value.is_full
+    assert (told.value.id, told.value.hint) == (refused.id, refused.hint)
     assert renewal.error is not None
     assert "database space exceeded" in str(renewal.error)
     assert await ways.client.find(PODS, "default", "doomed") is None

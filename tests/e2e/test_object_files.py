@@ -26,6 +26,15 @@ KINDS = (
 )
 WORLD = Path(__file__).parent / "object_files" / "world.yaml"
 UNTIMED = ("uid", "creationTimestamp", "resourceVersion", "managedFields", "generation")
+IN_PART = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: taken, namespace: default}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: Not_A_Name, namespace: default}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -211,6 +220,20 @@ def test_a_twin_has_the_shape_of_the_cluster_and_none_of_its_words(cluster: Inst
     (key,) = lamp["spec"]["owners"]
     assert lamp["spec"]["owners"] == {key: key}
     _forget(cluster, lamp["metadata"]["namespace"])
+
+
+def test_a_restore_that_was_refused_in_part_fails_and_says_so(cluster: Installed) -> None:
+    path = _file(cluster, "wrong.yaml")
+    path.write_text(IN_PART)
+    words = ("snapshot", "restore", "--format", "k8s", "--path", str(path))
+
+    done, as_json = cluster.run(*words), cluster.run(*words, "-o", "json")
+
+    assert (done.code, as_json.code) == (1, 1)
+    assert f"restored a part of '{path}'" in done.err
+    assert "1 refused:" in done.err
+    assert len(json.loads(as_json.out)["result"]["failed"]) == 1
+    cluster.kubectl("delete", "configmap", "taken")
 
 
 def test_what_happens_is_recorded_and_done_again(cluster: Installed) -> None:

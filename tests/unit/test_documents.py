@@ -108,7 +108,7 @@ def test_errors_get_their_ids_in_one_module(package: str) -> None:
     given = [
         name
         for name, source in files.items()
-        if re.search(r"^    id: ClassVar", source, re.MULTILINE)
+        if re.search(r"^class \w*Error\(.*\):\n(?:.*\n)*?    id: ", source, re.MULTILINE)
     ]
 
     assert given == [f"{package}/errors.py"] * (package == "kwokctl")

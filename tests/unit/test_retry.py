@@ -5,8 +5,9 @@ from random import Random
 
 import pytest
 
-from kwokctl.errors import ApiError
-from kwokctl.retry import backoff, retried, until_answered
+from kwokctl.errors import ApiError, CapacityError, RequestError
+from kwokctl.etcd.grpc.errors import refused
+from kwokctl.retry import backoff, may_pass, retried, until_answered
 from tests.support import virtual_time
 
 
@@ -43,6 +44,70 @@ def test_a_request_to_an_overloaded_server_or_proxy_is_repeated(status: int) -> 
 def test_a_refusal_is_an_answer(status: int) -> None:
     with pytest.raises(ApiError):
         answered_after(0.01, status=status)
+
+
+def tries(error: RequestError) -> int:
+    """Return how often a request is sent that fails each time."""
+    sent: list[int] = []
+
+    async def work() -> None:
+        sent.append(1)
+        raise error
+
+    async def until_raised() -> None:
+        with pytest.raises(type(error)):
+            await retried(work)
+
+    virtual_time.run(until_raised())
+    return len(sent)
+
+
+FULL = "etcdserver: mvcc: database space exceeded"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused(3, "etcdserver: request is too large"),
+        refused(7, "etcdserver: permission denied"),
+        refused(12, "unknown service"),
+        refused(16, "etcdserver: invalid auth token"),
+        refused(8, FULL),
+        ApiError("etcdserver: request is too large", status=500),
+        ApiError("etcdserver: permission denied", status=500),
+        ApiError(FULL, status=500),
+    ],
+    ids=str,
+)
+def test_what_etcd_refuses_for_good_is_sent_once(error: RequestError) -> None:
+    assert tries(error) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused(8, "etcdserver: too many requests"),
+        refused(14, "etcdserver: no leader"),
+        ApiError("etcdserver: request timed out", status=500),
+    ],
+    ids=str,
+)
+def test_what_etcd_cannot_do_just_now_is_sent_again(error: RequestError) -> None:
+    assert tries(error) > 3
+
+
+def test_a_full_etcd_may_be_written_to_later_and_a_refused_request_may_not() -> None:
+    assert may_pass(refused(8, FULL))
+    assert may_pass(ApiError(FULL, status=500))
+    assert not may_pass(refused(3, "etcdserver: request is too large"))
+
+
+@pytest.mark.parametrize(
+    "error", [refused(8, FULL), ApiError(FULL, status=500)], ids=["etcd", "api"]
+)
+def test_a_full_etcd_has_one_id_and_one_remedy_whoever_tells(error: RequestError) -> None:
+    assert error.id == CapacityError.id
+    assert error.hint == "make room with: kwokctl --name NAME doctor --fix"
 
 
 def test_waiting_doubles_up_to_the_most() -> None:

@@ -29,8 +29,6 @@ TTL = "node.alpha.kubernetes.io/ttl"
 Its TTL controller writes on every node a value that grows with the number of nodes, in one more
 write for each node that has another value. A node that is born with the right value saves it.
 """
-_FULL = "database space exceeded"
-"""What etcd answers, by way of the API server, when its quota is used up."""
 _UP_TO = (100, 500, 1000, 2000, 10000)
 """Nodes; while a cluster grows it passes to the next value when it has more than these."""
 _SECONDS = ("0", "15", "30", "60", "300", "600")
@@ -169,7 +167,7 @@ class SetCreation:
             await self._renderer.positions.give_back(used, book)
         except ApiError as e:
             # A full etcd accepts no write: the set keeps its share until it is changed again.
-            if e.reason != "Forbidden" and _FULL not in str(e):
+            if e.reason != "Forbidden" and not e.is_full:
                 raise
 
     async def explain(self, error: ApiError, name: str) -> None:

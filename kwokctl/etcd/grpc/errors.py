@@ -26,13 +26,7 @@ def unreachable(target: str, why: str) -> EtcdGoneError:
 
 def refused(code: int, text: str) -> EtcdRefusedError:
     """Return the error for a call that etcd has answered with this gRPC status."""
-    error = EtcdRefusedError(f"etcd refused: {text or f'gRPC status {code}'}", code=code)
-    if error.is_full:
-        error.hint = (
-            "compact and defragment etcd and disarm its alarm, or create the cluster with a "
-            "larger '--etcd-quota-backend-size'"
-        )
-    return error
+    return EtcdRefusedError(f"etcd refused: {text or f'gRPC status {code}'}", code=code)
 
 
 def explained(error: Exception) -> str:

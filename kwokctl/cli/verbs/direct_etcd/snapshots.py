@@ -15,7 +15,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import file_to_write
 from kwokctl.cli.verbs.direct_etcd import login
-from kwokctl.cli.verbs.time_travel.recording import Duration, Speed, refused_text
+from kwokctl.cli.verbs.time_travel.recording import Duration, Speed, part_of, refused_text
 
 if TYPE_CHECKING:
     from kwokctl.clusters.direct_etcd.recording import StoredRecording
@@ -110,8 +110,9 @@ def replay(
     done = call.run(with_objects, door, run)
     counts = f"{amount(done.objects, 'objects')}, {amount(done.changes, 'changes')}"
     outcome = Outcome(
-        message=f"replayed '{path}' in etcd ({counts})",
+        message=f"replayed {part_of(done.failed)}'{path}' in etcd ({counts})",
         remark=refused_text(done.failed),
+        is_partial=bool(done.failed),
         cluster=call.name,
         result=done,
     )

@@ -91,9 +91,10 @@ def replay(
         call.progress.note(keys.HELP)
     done = call.run(replay_recording, call.home, call.cluster, request, keys.read_keys)
     outcome = Outcome(
-        message=f"replayed '{path}' in the cluster '{call.name}' "
+        message=f"replayed {part_of(done.failed)}'{path}' in the cluster '{call.name}' "
         f"({amount(done.objects, 'objects')}, {amount(done.changes, 'changes')})",
         remark=refused_text(done.failed),
+        is_partial=bool(done.failed),
         cluster=call.name,
         result=done,
     )
@@ -137,6 +138,11 @@ def _conclude(
         result=done,
     )
     conclude(call, outcome, output)
+
+
+def part_of(failed: Sequence[str]) -> str:
+    """Return the words before what was written in part; empty if nothing was refused."""
+    return "a part of " if failed else ""
 
 
 def refused_text(failed: Sequence[str]) -> str:

@@ -174,9 +174,13 @@ def _restore_objects(call: Invocation, path: Path, words: list[str] | None, outp
         dry_run.remark(call, f"Create, or update: {counts}.", output)
         return
     done = call.run(restore_objects, call.home, call.cluster, path, kinds)
+    what = f"the cluster '{call.name}' from '{path}'"
+    if done.failed:
+        what = f"a part of '{path}' in the cluster '{call.name}'"
     outcome = Outcome(
-        message=f"restored the cluster '{call.name}' from '{path}' ({_counts(done)})",
+        message=f"restored {what} ({_counts(done)})",
         remark=_faults(done),
+        is_partial=bool(done.failed),
         cluster=call.name,
         changed=bool(done.created or done.updated),
         result=done,
@@ -188,6 +192,8 @@ def _counts(done: "RestoredObjects") -> str:
     parts = [f"{amount(done.created, 'objects')} created", f"{done.updated:,} updated"]
     if done.left:
         parts.append(f"{done.left:,} left, which a cluster makes itself")
+    if done.failed:
+        parts.append(f"{len(done.failed):,} refused")
     return ", ".join(parts)
 
 

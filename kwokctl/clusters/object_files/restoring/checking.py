@@ -36,8 +36,8 @@ def checked(
 ) -> list[RestoreItem]:
     """Return the objects of a file, of the kinds that `words` name, if there are any.
 
-    Raises SnapshotError if the file is damaged, has no objects, or some that the cluster does not
-    serve; UsageError for a word that names no kind.
+    Raises SnapshotError if the file is damaged, has no objects, some that the cluster does not
+    serve, or some without their namespace; UsageError for a word that names no kind.
     """
     objects = list(file.objects(start))
     if not objects:
@@ -50,7 +50,9 @@ def checked(
     if wanted:
         objects = [each for each in objects if (each.group, each.kind) in wanted]
     _demand(file, kinds, objects)
-    return [RestoreItem(object=each, kind=kinds.of(each)) for each in objects]
+    items = [RestoreItem(object=each, kind=kinds.of(each)) for each in objects]
+    _demand_namespaces(file, items)
+    return items
 
 
 class _Kinds:
@@ -95,6 +97,21 @@ def _demand(file: ObjectFile, kinds: _Kinds, objects: Iterable[FileObject]) -> N
         hint="install what defines them, or name the kinds to restore with --filter; nothing was "
         "touched",
     )
+
+
+def _demand_namespaces(file: ObjectFile, items: Iterable[RestoreItem]) -> None:
+    """Raise SnapshotError for objects that are in a namespace, if they do not say in which."""
+    lost = [
+        f"{item.object.label} (line {item.object.line})"
+        for item in items
+        if item.resource.namespaced and not item.object.namespace
+    ]
+    if lost:
+        more = f"; and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+        raise SnapshotError(
+            f"objects of '{file.path}' have no 'metadata.namespace': {'; '.join(lost[:_NAMED])}{more}",
+            hint="write it into the file; nothing was touched",
+        )
 
 
 def _unknown(served: ServedKinds, api_version: str, kind: str, line: int) -> str:

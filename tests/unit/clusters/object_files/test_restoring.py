@@ -98,6 +98,19 @@ async def test_an_object_that_exists_is_updated_with_its_status(tmp_path: Path) 
     assert found["metadata"]["uid"] == "there"
 
 
+async def test_an_object_that_does_not_say_its_namespace_is_named_before_anything_is_touched(
+    tmp_path: Path,
+) -> None:
+    lost = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    async with object_server() as (server, client):
+        with pytest.raises(SnapshotError) as raised:
+            await _items(tmp_path, client, _object("Node", "node-0"), lost)
+
+    assert "have no 'metadata.namespace': ConfigMap 'a' (line 7)" in str(raised.value)
+    assert raised.value.hint == "write it into the file; nothing was touched"
+    assert not server.objects
+
+
 async def test_a_missing_namespace_is_made(tmp_path: Path) -> None:
     there = _object("ConfigMap", "a", metadata={"namespace": "gone"})
     async with object_server() as (server, client):

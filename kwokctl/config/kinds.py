@@ -5,6 +5,8 @@ OF_CLUSTERS = "KwokctlConfiguration"
 """The kind of document that has the options of clusters."""
 KWOK = "kwok.x-k8s.io/v1alpha1"
 
+OWN = "kwokctl.dev/v1alpha1"
+
 KINDS = {
     CONFIGURATION: (
         "KwokConfiguration",
@@ -25,11 +27,14 @@ KINDS = {
         "ClusterResourceUsage",
         "Metric",
     ),
+    OWN: ("ContainerProgram",),
     "action.kwok.x-k8s.io/v1alpha1": ("ResourcePatch",),
     "kind.x-k8s.io/v1alpha4": ("Cluster",),
 }
 
 STAGE = "Stage"
+PROGRAM = "ContainerProgram"
+"""The kind of document that says what the programs of fake containers do."""
 RECORDED = "ResourcePatch"
 """The kind of document that is a part of recordings."""
 FOR_KUBELET = frozenset(KINDS[KWOK]) - {STAGE}

@@ -9,7 +9,9 @@ import msgspec
 from kwokctl.config.documents import Document, load_documents
 from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, idle_options
+from kwokctl.controller.documents.programs import read_programs
 from kwokctl.controller.flags import parser
+from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.lives import LIFE, STAGES
 from kwokctl.controller.stages.model import POD, Stage
@@ -60,6 +62,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Kinds of documents that are read from the cluster, too."""
     has_kubelet_pods: bool = False
     """Whether pods follow the rules of a kubelet, and not by Stages."""
+    programs: ProgramRules = ()
+    """What the containers of those pods do, by their images and commands."""
     cidr: str
     kubelet: Kubelet
     server: tuple[str, int] | None
@@ -138,7 +142,12 @@ def settings_of(
         )
     bodies = tuple(document.body for document in documents if document.kind == "Stage")
     settings = _settings(flags, options, stages)
-    return replace(settings, stage_documents=bodies, custom_kinds=custom_kinds)
+    return replace(
+        settings,
+        stage_documents=bodies,
+        custom_kinds=custom_kinds,
+        programs=read_programs(documents),
+    )
 
 
 def _settings(

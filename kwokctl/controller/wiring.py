@@ -158,7 +158,10 @@ class Controller:
     def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> PodEngine:
         usual = KUBELET if self._settings.has_kubelet_pods else STAGES
         stages, context = self._stages.get(POD, ()), self._context
-        engine = PodEngine(stages, hooks, context, nodes, players=players, usual=usual)
+        engine = PodEngine(
+            stages, hooks, context, nodes,
+            players=players, usual=usual, programs=self._settings.programs,
+        )  # fmt: skip
         self._evictor = Evictor(nodes, context.reader, engine)
         self._played_by(engine, POD)
         return engine

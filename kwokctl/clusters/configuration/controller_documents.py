@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.config.documents import Document
-from kwokctl.config.kinds import FOR_KUBELET, RECORDED, STAGE
+from kwokctl.config.kinds import FOR_KUBELET, PROGRAM, RECORDED, STAGE
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import (
     KIND,
@@ -28,7 +28,9 @@ def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> N
     _check_recorded(documents)
     if own.binary:
         _check_sources(own.enable_crds, documents)
+        _refuse_programs(documents)
         return
+    _check_programs(documents)
     given = given_options(documents)
     if asks_for_spans(documents):
         place = f"'{KIND}.tracing'"
@@ -47,6 +49,22 @@ def _check_recorded(documents: Sequence[Document]) -> None:
             raise NotServedError(
                 f"{document.source}: a '{RECORDED}' is not part of a cluster, but of a recording",
                 hint="play it with 'kwokctl snapshot replay --path FILE', or leave it out",
+            )
+
+
+def _check_programs(documents: Sequence[Document]) -> None:
+    if any(document.kind == PROGRAM for document in documents):
+        from kwokctl.controller.documents.programs import read_programs  # a sixth of the start
+
+        read_programs(documents)
+
+
+def _refuse_programs(documents: Sequence[Document]) -> None:
+    for document in documents:
+        if document.kind == PROGRAM:
+            raise NotServedError(
+                f"{document.source}: only the embedded controller knows documents of kind '{PROGRAM}'",
+                hint="leave it out, or leave out --kwok-controller-binary",
             )
 
 

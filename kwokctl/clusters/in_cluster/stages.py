@@ -8,7 +8,7 @@ from kwokctl.components.heartbeat import REAL
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word
 from kwokctl.config.declaring import OptionValue
 from kwokctl.config.documents import Document
-from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.kinds import FOR_KUBELET, PROGRAM
 from kwokctl.config.options import with_values
 from kwokctl.controller.configuration import given_options
 from kwokctl.errors import UsageError
@@ -47,8 +47,8 @@ def has_kubelet_pods(words: Sequence[str]) -> bool:
 
 
 def kubelet_documents(documents: Sequence[Document]) -> tuple[Mapping[str, Json], ...]:
-    """Return the user's documents of what kubelets answer."""
-    return tuple(each.body for each in documents if each.kind in FOR_KUBELET)
+    """Return the user's documents of what kubelets answer, and of what containers do."""
+    return tuple(each.body for each in documents if each.kind in (*FOR_KUBELET, PROGRAM))
 
 
 def chosen_options(documents: Sequence[Document]) -> Mapping[str, Json]:

@@ -22,12 +22,13 @@ from kwokctl.config.add_ons.folder import AddOnShape
 from kwokctl.config.extras.reader import FIELD as EXTRAS
 from kwokctl.config.extras.reader import ExtraComponentShape
 from kwokctl.config.keys import KIND
-from kwokctl.config.kinds import API_VERSIONS, KWOK
+from kwokctl.config.kinds import API_VERSIONS, KWOK, OWN, PROGRAM
 from kwokctl.config.options import spellings
 from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.patches.reader import FIELD, ComponentPatchShape
 from kwokctl.controller.configuration import KIND as OF_CONTROLLER
 from kwokctl.controller.configuration import OPTIONS
+from kwokctl.controller.documents.programs import ContainerProgramShape
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
@@ -35,6 +36,7 @@ _RESOURCE = "KwokctlResource"
 _SHAPED = (
     (add_ons.KIND, add_ons.API_VERSION, AddOnShape.__name__),
     (rules.KIND, rules.API_VERSION, SnapshotRules.__name__),
+    (PROGRAM, OWN, ContainerProgramShape.__name__),
 )
 """The kinds that are read by a shape: their name, their apiVersion, and the name of the shape."""
 _PRESERVED = "x-kubernetes-preserve-unknown-fields"
@@ -44,7 +46,13 @@ _EXTENSION = "x-kubernetes-"
 def schema() -> dict[str, Json]:
     """Return the schema of one document; which one it is, its `kind` says."""
     (patches, extras, *_), shapes = msgspec.json.schema_components(
-        [list[ComponentPatchShape], list[ExtraComponentShape], AddOnShape, SnapshotRules],
+        [
+            list[ComponentPatchShape],
+            list[ExtraComponentShape],
+            AddOnShape,
+            SnapshotRules,
+            ContainerProgramShape,
+        ],
         ref_template="#/$defs/{name}",
     )
     shapes = msgspec.json.decode(msgspec.json.encode(shapes))  # as JSON has it: no tuples

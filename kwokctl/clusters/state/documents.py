@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.config.documents import Document
-from kwokctl.config.kinds import CONFIGURATION, FOR_KUBELET
+from kwokctl.config.kinds import CONFIGURATION, FOR_KUBELET, PROGRAM
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import KIND
 from kwokctl.errors import UsageError
@@ -49,7 +49,7 @@ def kept_documents(
     Several of kind KwokConfiguration become one. Relative paths are those of the caller's folder.
     """
     configurations = [each for each in documents if each.kind == KIND]
-    others = [each.body for each in documents if each.kind in FOR_KUBELET]
+    others = [each.body for each in documents if each.kind in (*FOR_KUBELET, PROGRAM)]
     own = options.of(KwokControllerOptions)
     parallelism = _parallelism(own.parallelism) if own.binary else {}
     merged = [_merged(configurations, parallelism)] if configurations or own.binary else []

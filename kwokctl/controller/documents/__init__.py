@@ -1,1 +1,1 @@
-"""Stages that are custom resources of the cluster, beside those of the configuration files."""
+"""Documents of the controller: Stages, those of files beside custom resources, and programs."""

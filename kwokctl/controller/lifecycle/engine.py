@@ -13,6 +13,7 @@ from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
+from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.event_counts import EventCounts
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.looks import PodLooks
@@ -54,7 +55,7 @@ class _Change(NamedTuple):
 class PodEngine(StageEngine):
     """All pods, and when each of them changes next."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what all engines get, and what the lives of pods depend on
         self,
         stages: Sequence[Stage],
         hooks: Hooks[Any],
@@ -63,15 +64,17 @@ class PodEngine(StageEngine):
         *,
         players: int,
         usual: str,
+        programs: ProgramRules = (),
     ) -> None:
         """Write the statuses of `players` pods at a time.
 
-        `usual` is how pods without an annotation live: KUBELET, or by `stages`.
+        `usual` is how pods without an annotation live: KUBELET, or by `stages`. `programs` say what
+        the containers of those do which live as on a kubelet.
         """
         plans = Plans(PODS) if context.plane.past_api else None
         super().__init__(PODS, stages, hooks, context, players=players, plans=plans)
         self._usual = usual
-        self._looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans)
+        self._looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans, programs)
         self._event_counts = EventCounts()
         self._found: dict[str, tuple[int, PodOutcome]] = {}
         """What has come out of the last look at a pod that is to be written at once, by its version."""

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import written_moment
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
@@ -69,19 +70,24 @@ class LifePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def life_plan(
-    form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape]
+    form: ObjectForm,
+    moment: PodLook,
+    known: Callable[[Shape], Shape],
+    programs: ProgramRules = (),
 ) -> LifePlan | None:
     """Return the plan for pods like one of them; None if what becomes of it cannot be traced.
 
     `known` returns the shape that is known already for an equal one.
     """
     try:
-        return _traced(form, moment, known)
+        return _traced(form, moment, known, programs)
     except (ExpressionError, TypeError, ValueError, AttributeError, KeyError):
         return None
 
 
-def _traced(form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape]) -> LifePlan:
+def _traced(
+    form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape], programs: ProgramRules
+) -> LifePlan:
     shape, memory = form.shape, moment.memory
     numbers = {"now": moment.now, "at": moment.now if memory is None else memory.at}
     source = TracedSource(
@@ -90,7 +96,8 @@ def _traced(form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape]) 
     pod, now = source.opened(shape.value), source.number("now")
     if memory is not None:
         memory = memory._replace(at=source.number("at"))
-    outcome = sync(pod, memory, now, _place(pod, source.functions(_FUNCTIONS)))
+    place = _place(pod, source.functions(_FUNCTIONS), programs)
+    outcome = sync(pod, memory, now, place)
     after = None if outcome.status is None else _after(pod, outcome.status, source)
     own = [at for at, each in enumerate(outcome.events) if _is_symbol(each.message)]
     compute = source.traced_compute(
@@ -107,13 +114,16 @@ def _traced(form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape]) 
     )
 
 
-def _place(pod: Json, functions: Mapping[str, Callable[..., Any]]) -> NodeOffer:
+def _place(
+    pod: Json, functions: Mapping[str, Callable[..., Any]], programs: ProgramRules
+) -> NodeOffer:
     meta, spec = pod["metadata"], pod["spec"]
     is_host = bool(spec.get("hostNetwork"))
     words = (spec["nodeName"], is_host, meta["uid"], meta["name"], meta["namespace"])
     return NodeOffer(
         host_ips=functions["NodeIPsWith"](spec["nodeName"]),
         pod_ips=own_ips(pod, is_host=is_host) or functions["PodIPsWith"](*words),
+        programs=programs,
     )
 
 

@@ -4,6 +4,7 @@ from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from kwokctl.controller.lifecycle.admission.requests import Amounts, requests_of
+from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.life_plan import LifePlan, PodLook, life_plan
 from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
 from kwokctl.controller.lifecycle.statuses import has_started
@@ -33,9 +34,9 @@ class CommonPod(NamedTuple):
 class LifePlans:
     """What is known of the lives of pods that are alike."""
 
-    def __init__(self, plans: Plans) -> None:
+    def __init__(self, plans: Plans, programs: ProgramRules = ()) -> None:
         """Know nothing yet; `plans` knows the shapes of pods."""
-        self._shapes = plans
+        self._shapes, self._programs = plans, programs
         self._plans: Ripening[tuple[Shape, _Levels, int], LifePlan] = Ripening(_MOST)
         self._common: WeakKeyDictionary[Shape, CommonPod | None] = WeakKeyDictionary()
 
@@ -52,7 +53,7 @@ class LifePlans:
         """Return what becomes of a pod; None if it must be looked at by itself."""
 
         def made() -> LifePlan | None:
-            return life_plan(form, moment, self._shapes.known)
+            return life_plan(form, moment, self._shapes.known, self._programs)
 
         memory = moment.memory
         if memory is not None and memory.arrived:

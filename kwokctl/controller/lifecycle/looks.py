@@ -9,6 +9,7 @@ from kwokctl.controller.lifecycle.admission.refusal import Refusal
 from kwokctl.controller.lifecycle.admission.requests import requests_of
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
+from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.life_plan import PodLook
 from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans
@@ -24,13 +25,19 @@ class PodLooks:
     """What is kept of pods between the looks at them."""
 
     def __init__(
-        self, hooks: Hooks[Any], room: NodeRoom, wall: Callable[[], float], plans: Plans | None
+        self,
+        hooks: Hooks[Any],
+        room: NodeRoom,
+        wall: Callable[[], float],
+        plans: Plans | None,
+        programs: ProgramRules = (),
     ) -> None:
         """Look at pods at the time of day that is `wall`; those that are alike are known to `plans`."""
         self._hooks = hooks
         self._room = room
         self._wall = wall
-        self._plans = LifePlans(plans) if plans is not None else None
+        self._plans = LifePlans(plans, programs) if plans is not None else None
+        self._programs = programs
         self._memories: dict[str, PodMemory] = {}
         self._evictions: dict[str, Eviction] = {}
         self._absences: dict[str, Absence] = {}
@@ -156,6 +163,7 @@ class PodLooks:
             refusal=None if has_started(value) else self._refusal(state, value),
             eviction=self._evictions.get(state.uid),
             absence=self._absences.get(state.uid),
+            programs=self._programs,
         )
 
     def _refusal(self, state: ObjectState, value: Json) -> Refusal | None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from kwokctl.controller.lifecycle.containers.container import NEVER
+from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.plans.shape import ObjectForm
@@ -35,6 +36,8 @@ class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
     """Where it gets rid of the pod."""
     absence: Absence | None = None
     """Where it is back only now."""
+    programs: ProgramRules = ()
+    """What the programs of images and commands do, as the cluster says."""
 
 
 class PodMemory(NamedTuple):

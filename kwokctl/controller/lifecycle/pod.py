@@ -20,7 +20,7 @@ from kwokctl.controller.lifecycle.ends import (
 )  # fmt: skip
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
-from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodMemory, PodOutcome
+from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.phase import phase_of
 from kwokctl.controller.lifecycle.pod_containers import PodContainers
 from kwokctl.controller.lifecycle.resizing import let_replace, resize
@@ -41,7 +41,7 @@ def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> P
     is_deleted = "deletionTimestamp" in pod["metadata"]
     if "startTime" not in status:
         return PodOutcome(deletes=True) if is_deleted else _admit(pod, now, place)
-    life = _Life({**pod, "status": status}, memory or PodMemory(at=now), now, place.absence)
+    life = _Life({**pod, "status": status}, memory or PodMemory(at=now), now, place)
     if status.get("phase") in FINAL and not life.containers.any_running():
         return PodOutcome(deletes=is_deleted)
     life.go_on(place.eviction)
@@ -60,7 +60,7 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
         status = {**before, **observed, **start, **failed, "conditions": []}
         return PodOutcome(status=status, events=(event,))
     admitted = {**pod, "status": {**before, **start}}
-    life = _Life(admitted, PodMemory(at=now), now)
+    life = _Life(admitted, PodMemory(at=now), now, replace(place, absence=None))
     life.go_on()
     return life.outcome(place)
 
@@ -68,9 +68,7 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
 class _Life:
     """A pod and its containers, while they are looked at."""
 
-    def __init__(
-        self, pod: Json, memory: PodMemory, now: float, absence: Absence | None = None
-    ) -> None:
+    def __init__(self, pod: Json, memory: PodMemory, now: float, place: NodeOffer) -> None:
         self.pod, self.now, self.reported = pod, now, memory.at
         self.spec, self.meta, self.before = pod["spec"], pod["metadata"], pod["status"]
         self.grace = float(self.spec.get("terminationGracePeriodSeconds", 30))
@@ -78,8 +76,9 @@ class _Life:
         self.end: PodEnd | None = None
         self.has_ended = self.resizing = self.restarting = False
         self.restartable = whole_restart.may_happen(self.spec)
-        self.absence, self.awake = absence, 0.0 if absence is None else absence.until
-        self.containers = PodContainers(pod, memory, now, self.awake)
+        self.absence = place.absence
+        self.awake = 0.0 if self.absence is None else self.absence.until
+        self.containers = PodContainers(pod, memory, now, self.awake, place.programs)
 
     def go_on(self, eviction: Eviction | None = None) -> None:
         """Let happen what is due."""

@@ -7,7 +7,7 @@ from kwokctl.controller.lifecycle.containers import restarts
 from kwokctl.controller.lifecycle.containers.container import PodContainer
 from kwokctl.controller.lifecycle.containers.parts import EPHEMERAL, INIT, REGULAR, Part
 from kwokctl.controller.lifecycle.containers.probes import findings_of
-from kwokctl.controller.lifecycle.containers.program import program_of
+from kwokctl.controller.lifecycle.containers.programs import ProgramRules, program_of
 from kwokctl.controller.lifecycle.containers.states import fresh_status
 from kwokctl.controller.lifecycle.moments import read_moment
 from kwokctl.controller.lifecycle.outcome import PodMemory
@@ -17,9 +17,16 @@ from kwokctl.json_value import Json
 class PodContainers:
     """All containers of a pod, while it is looked at."""
 
-    def __init__(self, pod: Json, memory: PodMemory, now: float, awake: float = 0.0) -> None:
+    def __init__(
+        self,
+        pod: Json,
+        memory: PodMemory,
+        now: float,
+        awake: float = 0.0,
+        programs: ProgramRules = (),
+    ) -> None:
         """Read them from the spec and the status of a pod, whose kubelet was away until `awake`."""
-        read = _reader(pod, memory, awake)
+        read = _reader(pod, memory, awake, programs)
         self.init = read(INIT)
         self.regular = read(REGULAR)
         self.debuggers = read(EPHEMERAL)
@@ -57,11 +64,12 @@ class PodContainers:
         return PodMemory(now, levels, {name: self.arrived[name] for name in waiting})
 
 
-def _reader(pod: Json, memory: PodMemory, awake: float) -> Callable[[Part], list[PodContainer]]:
+def _reader(
+    pod: Json, memory: PodMemory, awake: float, programs: ProgramRules
+) -> Callable[[Part], list[PodContainer]]:
     spec, meta, before = pod["spec"], pod["metadata"], pod["status"]
     policy = spec.get("restartPolicy") or "Always"
     grace = float(spec.get("terminationGracePeriodSeconds", 30))
-    annotations: Mapping[str, str] = meta.get("annotations") or {}
     has_init = bool(spec.get("initContainers"))
 
     def read(part: Part) -> list[PodContainer]:
@@ -71,7 +79,7 @@ def _reader(pod: Json, memory: PodMemory, awake: float) -> Callable[[Part], list
 
     def made(part: Part, body: Mapping[str, Any], known: Json) -> PodContainer:
         status = dict(known or fresh_status(body, has_init=has_init))
-        program = program_of(body, annotations, ends=_ends(part, body, policy))
+        program = program_of(body, meta, ends=_ends(part, body, policy), rules=programs)
         return PodContainer(
             spec=body,
             part=part,

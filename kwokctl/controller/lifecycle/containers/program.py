@@ -1,15 +1,7 @@
-"""What the program of a fake container does: how long it runs, with what it exits, when it is ready.
-
-A pod's annotation says so, else the container's own command does where it is one that can be read:
-`sleep 30`, `false`, or `sh -c "sleep 5; exit 3"`. Programs such as `sleep` and shells handle no signals,
-and Linux delivers none without a handler to the first process of a container (pid_namespaces(7)): they
-run on after SIGTERM, until they are done or killed.
-"""
+"""What the program of a fake container does: how long it runs, with what it exits, when it is ready."""
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -19,14 +11,8 @@ from kwokctl.expr.duration import parse_duration
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 
-ANNOTATION = "kwokctl.dev/program"
-"""For all containers of a pod."""
-ANNOTATION_OF = "program.kwokctl.dev/"
-"""With the name of a container behind it: for this one, before the other."""
 SIGKILL = 137
 """The exit code of a program that was killed: 128 and the number of the signal."""
-_FINITE = 1.0
-"""Seconds that a program runs of which nothing is known, in a pod that is to end."""
 _BACK_OFFS = {"throughout": True, "late": False}
 _NAMES = (
     "run, exit, pull, pull-failures, start, started, ready, unready, flap, sick, stop, stop-exit, "
@@ -35,8 +21,6 @@ _NAMES = (
 _TIMES = frozenset(("run", "pull", "start", "started", "ready", "unready", "flap", "sick", "stop"))
 _NUMBERS = {"pull-failures": "pull_failures", "stop-exit": "stop_code"}
 _FOREVER = {"run": None, "stop": math.inf}
-_SHELLS = frozenset(("sh", "bash", "ash", "dash"))
-_BETWEEN = re.compile(r"\s*(?:;|&&|\n)\s*")
 
 
 class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,96 +72,29 @@ class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
         return self.exit_codes[min(restarts, len(self.exit_codes) - 1)]
 
 
-def program_of(
-    container: Mapping[str, Any], annotations: Mapping[str, str], *, ends: bool
-) -> ContainerProgram:
-    """Return what a container does; `ends` says whether programs of this pod end by themselves.
+def changed(program: ContainerProgram, text: str, place: str) -> ContainerProgram:
+    """Return a program with what a text says of it, such as `run=30s exit=1,0`.
 
-    Raises ExpressionError where an annotation cannot be read.
+    Raises ExpressionError, which names the place of the text.
     """
-    words = (*(container.get("command") or ()), *(container.get("args") or ()))
-    own = ANNOTATION_OF + container["name"]
-    texts = annotations.get(ANNOTATION), annotations.get(own)
-    return _program(words, own, *texts, ends=ends)
-
-
-@lru_cache(maxsize=1024)
-def _program(
-    words: Sequence[str], own: str, for_all: str | None, for_one: str | None, *, ends: bool
-) -> ContainerProgram:
-    program = read_words(words) or ContainerProgram(run=_FINITE if ends else None)
-    for key, text in ((ANNOTATION, for_all), (own, for_one)):
-        if text:
-            program = _changed(program, text, key)
-    return program
-
-
-def read_words(words: Sequence[str]) -> ContainerProgram | None:
-    """Return what a command does; None for one of which nothing is known."""
-    match [word.rpartition("/")[2] if at == 0 else word for at, word in enumerate(words)]:
-        case ["true"]:
-            return ContainerProgram(run=0.0)
-        case ["false"]:
-            return ContainerProgram(run=0.0, exit_codes=(1,))
-        case ["sleep", length]:
-            slept = _slept(length)
-            return None if slept is None else _sleeper(slept)
-        case [shell, "-c", script] if shell in _SHELLS:
-            return _read_script(script)
-    return None
-
-
-def _read_script(script: str) -> ContainerProgram | None:
-    """Read a script of nothing but `sleep`, `echo`, `true` and, at its end, `exit` or `false`."""
-    run, code = 0.0, 0
-    for words in (part.split() for part in _BETWEEN.split(script.strip()) if part):
-        match words:
-            case ["sleep", length] if (slept := _slept(length)) is not None:
-                run += slept
-            case ["exit", number] if number.isdecimal() and int(number) < 256:
-                return _sleeper(run, int(number))
-            case ["true" | "echo", *_]:
-                code = 0
-            case ["false"]:
-                code = 1
-            case _:
-                return None
-    return _sleeper(run, code)
-
-
-def _sleeper(run: float, code: int = 0) -> ContainerProgram:
-    is_endless = run == math.inf
-    return ContainerProgram(run=None if is_endless else run, exit_codes=(code,), stop=math.inf)
-
-
-def _slept(length: str) -> float | None:
-    """Return the seconds of an argument of `sleep`, as coreutils read it; None if they do not."""
-    if length in {"inf", "infinity"}:
-        return math.inf
-    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([smhd]?)", length)
-    return float(found[1]) * units[found[2] or "s"] if found else None
-
-
-def _changed(program: ContainerProgram, text: str, key: str) -> ContainerProgram:
     given: dict[str, Any] = {}
-    for name, value in _pairs(text, key):
+    for name, value in _pairs(text, place):
         try:
             given |= _field(name, value)
         except (ExpressionError, ValueError) as e:
             raise ExpressionError(
-                f"annotation '{key}': '{name}={value}' cannot be read: {e}",
+                f"{place}: '{name}={value}' cannot be read: {e}",
                 hint="for example: run=30s exit=1,0 ready=5s",
             ) from e
     return replace(program, **given)
 
 
-def _pairs(text: str, key: str) -> Iterator[tuple[str, str]]:
+def _pairs(text: str, place: str) -> Iterator[tuple[str, str]]:
     for word in text.split():
         name, is_there, value = word.partition("=")
         if not is_there:
             raise ExpressionError(
-                f"annotation '{key}': '{word}' is not NAME=VALUE",
+                f"{place}: '{word}' is not NAME=VALUE",
                 hint="for example: run=30s exit=1,0 ready=5s",
             )
         yield name, value

@@ -1,0 +1,66 @@
+"""Documents of kind ContainerProgram: what the programs of images and commands do."""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kwokctl.config.documents import Document
+from kwokctl.config.kinds import OWN, PROGRAM
+from kwokctl.controller.lifecycle.containers.program import ContainerProgram, changed
+from kwokctl.controller.lifecycle.containers.programs import ProgramRule, ProgramRules
+from kwokctl.errors import ExpressionError
+from kwokctl.json_value import Json
+
+if TYPE_CHECKING:
+    from kwokctl.config.documents import FieldError
+
+_WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
+
+
+class ContainerProgramSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which containers a document is about, and what their program does."""
+
+    program: str
+    """What it does: words as in the annotation 'kwokctl.dev/program'."""
+    image: str = "*"
+    """A pattern of the image, as the pod names it; `*` is any text."""
+    command: str = "*"
+    """A pattern of the command and the arguments, with spaces between them."""
+
+
+class ContainerProgramShape(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"
+):
+    """What the program of some containers does, in pods that live as on a kubelet."""
+
+    api_version: str = OWN
+    kind: str = PROGRAM
+    metadata: dict[str, Json] | None = None
+    spec: ContainerProgramSpec
+
+
+def read_programs(documents: Iterable[Document]) -> ProgramRules:
+    """Read the documents in their order; raises ConfigError with the place of what is wrong."""
+    return tuple(_rule(document) for document in documents if document.kind == PROGRAM)
+
+
+def _rule(document: Document) -> ProgramRule:
+    try:
+        spec = msgspec.convert(document.body, ContainerProgramShape).spec
+    except msgspec.ValidationError as e:
+        raise _fault(document, str(e)) from e
+    place = f"{document.source}: 'spec.program'"
+    try:
+        changed(ContainerProgram(), spec.program, place)
+    except ExpressionError as e:
+        raise document.fault("spec.program", str(e).removeprefix(f"{place}: "), hint=e.hint) from e
+    return ProgramRule(image=spec.image, command=spec.command, program=spec.program, place=place)
+
+
+def _fault(document: Document, said: str) -> "FieldError":
+    found = _WHERE.search(said)
+    problem = _WHERE.sub("", said).replace("`", "'")
+    path = found["path"] if found else ""
+    return document.fault(path or "spec", f"is wrong: {problem[:1].lower()}{problem[1:]}")

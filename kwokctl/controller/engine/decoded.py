@@ -46,17 +46,29 @@ class PodIP(msgspec.Struct, gc=False):
     ip: str = ""
 
 
+class Taint(msgspec.Struct, gc=False):
+    """A taint of a node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
 class NodeSpec(msgspec.Struct, rename={"pod_cidr": "podCIDR", "pod_cidrs": "podCIDRs"}, gc=False):
     """The spec of a node."""
 
     pod_cidr: str = ""
     pod_cidrs: list[str] | None = None
+    taints: list[Taint] | None = None
 
 
-class NodeInfo(msgspec.Struct, rename={"boot_id": "bootID"}, gc=False):
+class NodeInfo(
+    msgspec.Struct, rename={"boot_id": "bootID", "operating_system": "operatingSystem"}, gc=False
+):
     """What a node says of its machine."""
 
     boot_id: str = ""
+    operating_system: str = ""
 
 
 class NodeStatus(msgspec.Struct, rename={"node_info": "nodeInfo"}, gc=False):
@@ -66,6 +78,7 @@ class NodeStatus(msgspec.Struct, rename={"node_info": "nodeInfo"}, gc=False):
     conditions: list[NodeCondition] | None = None
     allocatable: msgspec.Raw = msgspec.Raw(b"")
     """As JSON: few ask for it."""
+    capacity: msgspec.Raw = msgspec.Raw(b"")
     node_info: NodeInfo = msgspec.field(default_factory=NodeInfo)
 
 

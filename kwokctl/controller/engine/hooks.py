@@ -1,12 +1,12 @@
 """What is special about nodes and pods: which clients may write to them, and their addresses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol, TypeVar
 
 import orjson
 
-from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
+from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod, Taint
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.facts import DOWN, NodeFacts
@@ -254,10 +254,25 @@ def _facts(seen: DecodedNode) -> NodeFacts:
     return NodeFacts(
         labels=orjson.dumps(seen.metadata.labels or _NOTHING),
         allocatable=bytes(seen.status.allocatable) or b"{}",
+        lacks=_lacks(bytes(seen.status.capacity), bytes(seen.status.allocatable)),
+        taints=_driving_out(seen.spec.taints or ()),
+        operating_system=seen.status.node_info.operating_system or "linux",
         pressure=(seen.metadata.annotations or _NOTHING).get(PRESSURE, ""),
         conditions=_kept(tuple([each.type for each in conditions if each.status == "True"])),
         reported=_kept(tuple([each.type for each in conditions if each.reason in REASONS])),
     )
+
+
+def _driving_out(taints: Sequence[Taint]) -> tuple[tuple[str, str], ...]:
+    return tuple([(each.key, each.value) for each in taints if each.effect == "NoExecute"])
+
+
+@lru_cache(maxsize=256)
+def _lacks(capacity: bytes, allocatable: bytes) -> bool:
+    """Return whether the first has a resource that the second lacks, if that has any at all."""
+    if capacity == allocatable or not capacity or not allocatable:
+        return False
+    return bool((orjson.loads(capacity) or {}).keys() - (orjson.loads(allocatable) or {}).keys())
 
 
 @lru_cache(maxsize=64)

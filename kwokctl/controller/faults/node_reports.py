@@ -1,4 +1,4 @@
-"""Writes what kubelets say of their nodes beside Stages: pressure, and that a machine was started anew."""
+"""Writes what kubelets say of their nodes beside Stages: pressure, resources, and a new start of the machine."""
 
 import logging
 
@@ -69,7 +69,7 @@ class NodeReports:
     def described(self, node: ManagedNode) -> None:
         """Report what is not said yet."""
         name = node.name
-        is_news = is_due(node.facts) or name in self._rebooted
+        is_news = is_due(node.facts) or node.facts.lacks or name in self._rebooted
         if is_news and node.plays_pods and name not in self._waiting:
             report = self._waiting[name] = _Report(name, self._queue)
             report.on_due()
@@ -114,21 +114,32 @@ class NodeReports:
         conditions = value.get("status", {}).get("conditions") or ()
         if found := turns(annotations.get(PRESSURE, ""), conditions):
             await self._turn(target, value, found)
+        await self._complete(target, value)
         if node.name in self._rebooted:
             boot_id = value["status"]["nodeInfo"]["bootID"]
             message = f"Node {node.name} has been rebooted, boot id: {boot_id}"
             await self._record(value, "Rebooted", message, "Warning")
             self._rebooted.discard(node.name)
 
-    async def _turn(self, target: ObjectKey, value: Json, found: list[Turn]) -> None:
-        now = self._context.wall()
-        document = {
-            "metadata": {"uid": value["metadata"]["uid"]},
-            "status": {"conditions": [each.condition(now) for each in found]},
-        }
+    async def _complete(self, target: ObjectKey, value: Json) -> None:
+        """Make allocatable what was added to a node's capacity, as a device plugin or a test does."""
+        status = value.get("status") or {}
+        allocatable = status.get("allocatable") or {}
+        capacity: dict[str, str] = status.get("capacity") or {}
+        missing = {name: much for name, much in capacity.items() if name not in allocatable}
+        if not allocatable or not missing:
+            return
+        await self._patch(target, value, {"allocatable": missing})
+
+    async def _patch(self, target: ObjectKey, value: Json, status: dict[str, Json]) -> None:
+        document = {"metadata": {"uid": value["metadata"]["uid"]}, "status": status}
         patch = Patch(document=document, type=PatchType.STRATEGIC, subresource="status")
         await self._context.plane.patch(target, patch)
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")
+
+    async def _turn(self, target: ObjectKey, value: Json, found: list[Turn]) -> None:
+        now = self._context.wall()
+        await self._patch(target, value, {"conditions": [each.condition(now) for each in found]})
         for each in found:
             await self._record(value, each.event, f"Node {target.name} status is now: {each.event}")
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from kwokctl.controller.lifecycle.admission.requests import Amounts, requests_of
+from kwokctl.controller.lifecycle.admission.claims import Claims, claims_of
 from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.life_plan import LifePlan, PodLook, life_plan
 from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
@@ -28,7 +28,7 @@ class CommonPod(NamedTuple):
     pod: Json
     """Its phase and its generations can be read."""
     has_started: bool
-    requests: Amounts
+    claims: Claims
 
 
 class LifePlans:
@@ -76,6 +76,6 @@ def _common(pod: Json) -> CommonPod | None:
         status, meta = pod.get("status") or {}, pod["metadata"]
         bool(meta.get("generation") == status.get("observedGeneration"))
         bool(status.get("phase") in FINAL)
-        return CommonPod(pod, has_started(pod), requests_of(pod["spec"]))
+        return CommonPod(pod, has_started(pod), claims_of(pod["spec"]))
     except (ExpressionError, TypeError, ValueError, AttributeError, KeyError):
         return None

@@ -5,8 +5,8 @@ from typing import Any
 
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.lifecycle.admission.claims import claims_of
 from kwokctl.controller.lifecycle.admission.refusal import Refusal
-from kwokctl.controller.lifecycle.admission.requests import requests_of
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.programs import ProgramRules
@@ -143,7 +143,7 @@ class PodLooks:
         assert self._plans is not None
         try:
             if not common.has_started and self._room.refusal(
-                state.node, uid, common.pod, common.requests
+                state.node, uid, common.pod, common.claims
             ):
                 return None
             functions: Mapping[str, Any] = self._hooks.functions(state)
@@ -167,4 +167,4 @@ class PodLooks:
         )
 
     def _refusal(self, state: ObjectState, value: Json) -> Refusal | None:
-        return self._room.refusal(state.node, state.uid, value, requests_of(value["spec"]))
+        return self._room.refusal(state.node, state.uid, value, claims_of(value["spec"]))

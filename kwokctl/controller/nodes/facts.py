@@ -11,6 +11,11 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     labels: bytes = b"{}"
     allocatable: bytes = b"{}"
+    lacks: bool = False
+    """Whether its capacity has a resource that is not allocatable."""
+    taints: tuple[tuple[str, str], ...] = ()
+    """Key and value of those with the effect NoExecute."""
+    operating_system: str = "linux"
     pressure: str = ""
     """The annotation that says what it is short of."""
     conditions: tuple[str, ...] = ()

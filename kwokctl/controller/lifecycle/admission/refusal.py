@@ -9,12 +9,20 @@ from typing import Any
 import msgspec
 
 from kwokctl.controller.lifecycle.admission.affinity import is_for
+from kwokctl.controller.lifecycle.admission.claims import Claims, claims_of
+from kwokctl.controller.lifecycle.admission.ports import HostPorts, are_free
 from kwokctl.controller.lifecycle.admission.quality import is_best_effort, is_critical
-from kwokctl.controller.lifecycle.admission.requests import Amounts, requests_of
+from kwokctl.controller.lifecycle.admission.requests import Amounts
+from kwokctl.controller.lifecycle.admission.taints import tolerates, tolerates_all
 
 _NATIVE = ("cpu", "memory", "ephemeral-storage")
 _PRESSURE = "node.kubernetes.io/memory-pressure"
+_OS_LABEL = "kubernetes.io/os"
 _ELSEWHERE = "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+_PORTS = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
+_TAINTS = "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate"
+_OTHER_LABEL = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"
+_OTHER_OS = "Failed to admit pod as the OS field doesn't match node OS"
 
 Refusal = tuple[str, str]
 """The reason and the message."""
@@ -31,40 +39,53 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True):
     """What its pods request already; under "pods" how many they are."""
     pressures: tuple[str, ...] = ()
     """Its conditions of pressure, such as "MemoryPressure"."""
+    ports: HostPorts = ()
+    """Those that its pods have."""
+    taints: tuple[tuple[str, str], ...] = ()
+    """Key and value of those with the effect NoExecute."""
+    operating_system: str = "linux"
 
 
 def refusal_of(
-    pod: Mapping[str, Any], node: NodeState, requests: Amounts | None = None
+    pod: Mapping[str, Any], node: NodeState, claims: Claims | None = None
 ) -> Refusal | None:
-    """Return why a node refuses a pod; None if it takes it. A caller passes the requests that it knows."""
+    """Return why a node refuses a pod; None if it admits it. A caller passes the claims that it knows."""
     if node.pressures and (refusal := _under_pressure(pod, node.pressures)):
         return refusal
-    spec = pod["spec"]
-    if requests is None:
-        requests = requests_of(spec)
+    if refusal := _of_another_system(pod, node.operating_system):
+        return refusal
+    return next(_reasons(pod["spec"], node, claims or claims_of(pod["spec"])), None)
+
+
+def _of_another_system(pod: Mapping[str, Any], system: str) -> Refusal | None:
+    label = (pod["metadata"].get("labels") or {}).get(_OS_LABEL)
+    if label is not None and label != system:
+        return "PodOSSelectorNodeLabelDoesNotMatch", _OTHER_LABEL
+    if (named := pod["spec"].get("os")) and named.get("name") != system:
+        return "PodOSNotSupported", _OTHER_OS
+    return None
+
+
+def _reasons(spec: Mapping[str, Any], node: NodeState, claims: Claims) -> Iterator[Refusal]:
+    """Yield why a node refuses a pod, in the order in which a kubelet looks."""
+    yield from _lacking(claims.requests, node)
     if not is_for(spec, node.name, node.labels):
-        lacking = next(_lacking(requests, node), None)
-        return lacking or ("NodeAffinity", _ELSEWHERE)
-    return next(_lacking(requests, node), None)
+        yield "NodeAffinity", _ELSEWHERE
+    if not are_free(claims.ports, node.ports):
+        yield "NodePorts", _PORTS
+    if node.taints and not tolerates_all(spec.get("tolerations") or (), node.taints, "NoExecute"):
+        yield "TaintToleration", _TAINTS
 
 
 def _under_pressure(pod: Mapping[str, Any], pressures: tuple[str, ...]) -> Refusal | None:
     if is_critical(pod):
         return None
     if pressures == ("MemoryPressure",):
-        is_tolerated = any(_tolerates(each) for each in pod["spec"].get("tolerations") or ())
+        tolerations = pod["spec"].get("tolerations") or ()
+        is_tolerated = any(tolerates(each, _PRESSURE, "", "NoSchedule") for each in tolerations)
         if is_tolerated or not is_best_effort(pod["spec"]):
             return None
     return "Evicted", f"The node had condition: [{' '.join(pressures)}]. "
-
-
-def _tolerates(toleration: Mapping[str, Any]) -> bool:
-    key, effect = toleration.get("key"), toleration.get("effect")
-    if effect not in (None, "", "NoSchedule"):
-        return False
-    if toleration.get("operator") == "Exists":
-        return key in (None, "", _PRESSURE)
-    return key == _PRESSURE and not toleration.get("value")
 
 
 def _lacking(requested: Amounts, node: NodeState) -> Iterator[Refusal]:

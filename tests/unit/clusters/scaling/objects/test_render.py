@@ -9,6 +9,16 @@ from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ConfigError, UsageError
 
+USUAL = {
+    "cpu": "32",
+    "ephemeral-storage": "512Gi",
+    "hugepages-1Gi": "0",
+    "hugepages-2Mi": "0",
+    "memory": "256Gi",
+    "pods": "110",
+}
+"""What the built-in template gives a node, as a kubelet reports it."""
+
 
 def noon() -> float:
     return 1767268800.0
@@ -150,7 +160,7 @@ def test_a_built_in_node_is_complete() -> None:
         "podCIDRs": ["10.0.150.0/25", "fd00:0:0:12c::/64"],
     }
     status = body["status"]
-    assert status["allocatable"] == {"cpu": "32", "memory": "256Gi", "pods": "110"}
+    assert status["allocatable"] == USUAL
     assert status["capacity"] == status["allocatable"]
     assert status["addresses"] == [
         {"type": "InternalIP", "address": "198.18.1.45"},
@@ -207,11 +217,10 @@ def test_a_node_takes_capacity_where_it_is_given() -> None:
         params=('.capacity = {"cpu": 64, "nvidia.com/gpu": 8}', '.allocatable["x/y"] = "1"'),
     )["status"]
 
-    assert status["allocatable"] == {"cpu": "32", "memory": "256Gi", "pods": "110", "x/y": "1"}
+    assert status["allocatable"] == {**USUAL, "x/y": "1"}
     assert status["capacity"] == {
+        **USUAL,
         "cpu": "64",
-        "memory": "256Gi",
-        "pods": "110",
         "nvidia.com/gpu": "8",
         "x/y": "1",
     }

@@ -28,6 +28,9 @@ def test_nodes_and_pods_are_built_in() -> None:
     assert sorted(templates) == ["node", "pod"]
     assert templates["node"].parameters["allocatable"] == {
         "cpu": 32,
+        "ephemeral-storage": "512Gi",
+        "hugepages-1Gi": 0,
+        "hugepages-2Mi": 0,
         "memory": "256Gi",
         "pods": 110,
     }

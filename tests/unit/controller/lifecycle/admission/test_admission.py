@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kwokctl.controller.lifecycle.admission.ports import ports_of
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, refusal_of
 from kwokctl.controller.lifecycle.admission.requests import requests_of
 from kwokctl.controller.lifecycle.ends import Eviction
@@ -72,6 +73,82 @@ def test_numbers_and_names_of_nodes_are_compared() -> None:
 
     assert refusal_of(pod(affinity=affinity), NODE) is None
     assert refusal_of(pod(nodeSelector={"size": "6"}), NODE) is not None
+
+
+def exposing(port: int, **more: str) -> dict[str, Any]:
+    return {"name": "main", "image": "x", "ports": [{"containerPort": 1, "hostPort": port, **more}]}
+
+
+@pytest.mark.parametrize(
+    ("taken", "wanted", "fits"),
+    [
+        ({}, {}, False),
+        ({}, {"protocol": "UDP"}, True),
+        ({}, {"hostIP": "10.0.0.1"}, False),
+        ({"hostIP": "10.0.0.1"}, {}, False),
+        ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.2"}, True),
+        ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.1"}, False),
+    ],
+)
+def test_a_port_of_the_node_is_for_one_pod(
+    taken: dict[str, str], wanted: dict[str, str], fits: bool
+) -> None:
+    node = NodeState(ports=ports_of(pod(exposing(80, **taken))["spec"]))
+    refusal = refusal_of(pod(exposing(80, **wanted)), node)
+
+    assert (refusal is None) == fits
+    assert refusal_of(pod(exposing(81)), node) is None
+    assert fits or refusal == (
+        "NodePorts",
+        "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    )
+
+
+def test_sidecars_take_ports_and_other_init_containers_do_not() -> None:
+    init = [{**exposing(1), "restartPolicy": "Always"}, exposing(2)]
+
+    assert [each.port for each in ports_of(pod(init=init)["spec"])] == [1]
+
+
+def test_a_pod_for_another_system_is_refused() -> None:
+    windows = NodeState(operating_system="windows")
+    own = pod(os={"name": "windows"})
+    labelled = pod()
+    labelled["metadata"]["labels"] = {"kubernetes.io/os": "windows"}
+
+    assert refusal_of(own, windows) is None
+    assert refusal_of(labelled, windows) is None
+    assert refusal_of(own, NODE) == (
+        "PodOSNotSupported",
+        "Failed to admit pod as the OS field doesn't match node OS",
+    )
+    assert refusal_of(labelled, NODE) == (
+        "PodOSSelectorNodeLabelDoesNotMatch",
+        "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+    )
+
+
+@pytest.mark.parametrize(
+    ("toleration", "fits"),
+    [
+        ({"operator": "Exists"}, True),
+        ({"key": "a", "operator": "Exists", "effect": "NoExecute"}, True),
+        ({"key": "a", "value": "1"}, True),
+        ({"key": "a", "value": "2"}, False),
+        ({"key": "a", "operator": "Exists", "effect": "NoSchedule"}, False),
+        ({"key": "b", "operator": "Exists"}, False),
+    ],
+)
+def test_a_taint_that_drives_pods_out_has_to_be_tolerated(
+    toleration: dict[str, str], fits: bool
+) -> None:
+    refusal = refusal_of(pod(tolerations=[toleration]), NodeState(taints=(("a", "1"),)))
+
+    assert (refusal is None) == fits
+    assert fits or refusal == (
+        "TaintToleration",
+        "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+    )
 
 
 def test_requests_are_the_most_at_a_time() -> None:

@@ -72,7 +72,7 @@ def _add_leases(add: Callable[..., object]) -> None:
     add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",
-        help="name under which leases are held, if no other controller has it; a restarted one takes them over at once")  # fmt: skip
+        help="name under which leases are held, if no other controller has it, or '{node}' for the name of each node, as kubelets have it; a restarted one takes them over at once")  # fmt: skip
     add("--share-nodes", dest="share_nodes", **SWITCH,
         help="divide the nodes evenly among all controllers that select them (default: true, unless --holder-identity or --manage-single-node is given)")  # fmt: skip
 

@@ -16,6 +16,7 @@ from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.kubelet_features import with_features
 from kwokctl.controller.cluster.watchers import ClusterWatchers
 from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.leases.names import own_name
 from kwokctl.controller.membership.identity import own_identity
 from kwokctl.controller.membership.membership import Membership
 from kwokctl.controller.object_reader import ApiObjectReader
@@ -154,7 +155,8 @@ async def _serve(
         stages = ChangingStages(settings, controller, manager=_MANAGER)
         documents = _documents(settings, client, stages, context)
         watchers = ClusterWatchers(client, controller, settings.selection, random, documents)
-        log.info("playing %d stages as %s", len(settings.stages), holder)
+        name = own_name(holder, "the kubelet of each node")
+        log.info("playing %d stages as %s", len(settings.stages), name)
         await _play(watchers, fallback)
 
 

@@ -11,6 +11,7 @@ from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, idle_options
 from kwokctl.controller.documents.programs import read_programs
 from kwokctl.controller.flags import parser
+from kwokctl.controller.leases.names import NODE_NAME
 from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.lives import LIFE, STAGES
@@ -200,6 +201,11 @@ def _shares(flags: argparse.Namespace, options: dict[str, Json]) -> bool:
                 hint="give --node-lease-duration-seconds, such as 40",
             )
         return False
+    if flags.share_nodes and flags.holder_identity == NODE_NAME:
+        raise UsageError(
+            f"--holder-identity {NODE_NAME} does not say which controller has which node",
+            hint="leave it out for controllers that share nodes",
+        )
     if flags.share_nodes is not None:
         return bool(flags.share_nodes)
     return not flags.holder_identity and not options["manageSingleNode"]

@@ -93,7 +93,7 @@ def test_nodes_are_ready_and_hold_leases_that_are_theirs(cluster: Installed) -> 
     for name, lease in leases(cluster).items():
         owner = lease["metadata"]["ownerReferences"][0]
         assert (owner["kind"], owner["uid"]) == ("Node", found[name]["metadata"]["uid"])
-        assert lease["spec"]["holderIdentity"] == "kwok-controller"
+        assert lease["spec"]["holderIdentity"] == lease["metadata"]["name"]
 
 
 def test_pods_run_spread_over_nodes_each_with_its_own_address(cluster: Installed) -> None:

@@ -39,7 +39,7 @@ class LeaseHistory:
         )
 
     def transitions(self) -> int:
-        """Add up what the leases themselves say of that."""
+        """Add up how often a lease was taken over, as the leases themselves say."""
         return sum(versions[-1].transitions for versions in self.versions.values())
 
     def longest_silence(self) -> float:

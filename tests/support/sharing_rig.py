@@ -100,6 +100,12 @@ class Sharing:
         """Count the nodes of each holder."""
         return Counter(lease["spec"]["holderIdentity"] for lease in leases(self.cluster))
 
+    def holders(self) -> dict[str, str]:
+        return {
+            lease["metadata"]["name"]: lease["spec"]["holderIdentity"]
+            for lease in leases(self.cluster)
+        }
+
     def transitions(self) -> Counter[int]:
         return Counter(lease["spec"]["leaseTransitions"] for lease in leases(self.cluster))
 

@@ -127,10 +127,10 @@ def kwok_controller(setting: Setting) -> Component:
                 # Another controller is a kubelet server, too.
                 **({} if is_ours else _tls(setting)),
                 **({} if is_ours else spans.controller_flags(setting, KWOK_CONTROLLER)),
-                # The same for every cluster: a restarted controller, and the controller of a
+                # As kubelets do, and the same for every cluster: a restarted controller, and the controller of a
                 # cluster restored from another's snapshot, renews the leases instead of waiting
                 # until they expire.
-                "holder-identity": KWOK_CONTROLLER if is_ours else None,
+                "holder-identity": "{node}" if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
                 "enable-crds": ",".join(_custom_kinds(own)) or None,
                 "pods": "kubelet" if KUBELET_PODS in own.stages else None,

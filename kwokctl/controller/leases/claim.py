@@ -80,14 +80,17 @@ class LeaseClaim(msgspec.Struct, eq=False):
             self.announced, self._lease = False, None
 
     def gift(self, to: str, *, duration: int, now: float) -> Lease:
-        """Return the lease that makes another controller the holder."""
+        """Return the lease that makes another controller the holder.
+
+        That is no transition: nodes are shared out anew, and none of their kubelets has failed.
+        """
         return Lease(
             self._metadata(announced=True),
             holder=to,
             duration=duration,
             acquired=now,
             renewed=now,
-            transitions=self.transitions + 1,
+            transitions=self.transitions,
         )
 
     def _metadata(self, *, announced: bool) -> dict[str, Json]:

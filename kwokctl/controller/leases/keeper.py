@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.beats import Beats
 from kwokctl.controller.leases.claim import LeaseClaim
+from kwokctl.controller.leases.names import is_own, own_name
 from kwokctl.controller.leases.node_lease import NodeLease
 from kwokctl.controller.leases.sharing import Alone, Sharing
 from kwokctl.controller.leases.sightings import Sightings, newest, nodes_by_holder
@@ -51,8 +52,8 @@ class LeaseKeeper:
     ) -> None:
         """Call `changed` with the name of each node whose lease was won or lost.
 
-        `holder` is the name of this process, which no other controller has. A lease lasts `duration`
-        seconds, and is renewed after a quarter of them.
+        `holder` is the name of this process, which no other controller has, or NODE_NAME. A lease
+        lasts `duration` seconds, and is renewed after a quarter of them.
         """
         self._context = context
         self._holder = holder
@@ -115,7 +116,7 @@ class LeaseKeeper:
 
     def heard(self, stored: StoredLease) -> None:
         """Take note of a lease that has changed hands."""
-        node_lease, is_mine = self._node_leases.get(stored.name), stored.holder == self._holder
+        node_lease, is_mine = self._node_leases.get(stored.name), is_own(stored, self._holder)
         if node_lease is None:
             if is_mine:
                 self._stored[stored.name] = stored
@@ -189,7 +190,8 @@ class LeaseKeeper:
         claim = node_lease.claim
         to = self._sharing.recipient() if node_lease.hold is Hold.HELD else ""
         if not to:
-            return claim.lease(holder=self._holder, duration=self._duration, now=now)
+            holder = own_name(self._holder, claim.node)
+            return claim.lease(holder=holder, duration=self._duration, now=now)
         # Before it is written: two controllers must not play a node at the same time.
         self._set(node_lease, Hold.FOREIGN)
         node_lease.holder = to
@@ -216,7 +218,7 @@ class LeaseKeeper:
 
     def _consider(self, node_lease: NodeLease, stored: StoredLease) -> None:
         """Continue one's own lease, take over one that is free, or wait until it is."""
-        now, is_mine = self._context.wall(), stored.holder == self._holder
+        now, is_mine = self._context.wall(), is_own(stored, self._holder)
         free = stored.expires()
         if not is_mine:
             free = self._sharing.free_since(stored.holder, free)

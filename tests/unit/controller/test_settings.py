@@ -217,3 +217,10 @@ def test_nodes_are_shared_where_leases_say_which_controller_has_which(
 def test_without_leases_nodes_cannot_be_shared(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--share-nodes needs leases"):
         read(tmp_path, "--manage-all-nodes", "--share-nodes")
+
+
+def test_leases_held_as_kubelets_do_do_not_say_whose_they_are(tmp_path: Path) -> None:
+    leases = ("--node-lease-duration-seconds=40", "--holder-identity={node}")
+    with pytest.raises(UsageError, match="does not say which controller has which node"):
+        read(tmp_path, "--manage-all-nodes", *leases, "--share-nodes")
+    assert not read(tmp_path, "--manage-all-nodes", *leases).shares

@@ -1,6 +1,7 @@
 import asyncio
 from collections import Counter
 
+from kwokctl.controller.leases.names import NODE_NAME
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.resource import LEASES, NODE_LEASES
@@ -179,3 +180,26 @@ def test_the_metrics_count_the_held_leases() -> None:
         text = rig.metrics.text()
         assert 'kwok_controller_leases{state="held"} 3' in text
         assert 'kwok_controller_leases{state="foreign"} 0' in text
+
+
+def test_the_holder_is_the_node_where_leases_are_held_as_kubelets_do() -> None:
+    async def whole() -> None:
+        rig = Rig(holder=NODE_NAME)
+        rig.foreign(age=1, holder="b", name="b")
+        rig.foreign(age=1, holder="kwok-controller", name="c")
+        rig.foreign(age=1, holder="someone", name="d")
+        rig.keeper.seed(rig.raw())
+        async with rig.running():
+            for name in "abcd":
+                rig.keeper.want(name, "u", can_wait=False)
+            await asyncio.sleep(11)
+
+            assert {name: rig.spec(name)["holderIdentity"] for name in "abcd"} == {
+                "a": "a",
+                "b": "b",
+                "c": "c",
+                "d": "someone",
+            }
+            assert {rig.spec(name)["leaseTransitions"] for name in "abc"} == {0}
+
+    run(whole())

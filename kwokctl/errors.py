@@ -119,9 +119,27 @@ class ArtifactError(KwokctlError):
 
 
 class ComponentError(KwokctlError):
-    """A component does not start, or has died."""
+    """A component does not start, or has died.
+
+    `component` names it where its log is the `detail`; `remedy` is the part of the hint that removes a known
+    cause.
+    """
 
     id: str = "component-failed"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        detail: str | None = None,
+        component: str = "",
+        remedy: str = "",
+    ) -> None:
+        """Keep whose log it is, too."""
+        super().__init__(message, hint=hint, detail=detail)
+        self.component = component
+        self.remedy = remedy
 
 
 class TimedOutError(KwokctlError):

@@ -10,6 +10,7 @@ import msgspec
 
 from kwokctl.clusters.launching.custom_resources import enabled_kinds, install_definitions
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
+from kwokctl.clusters.launching.failed_logs import forget_failed_logs, keep_log, log_of
 from kwokctl.clusters.launching.first_objects import create_first_objects
 from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
@@ -31,7 +32,7 @@ from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
-from kwokctl.errors import ComponentError, ConflictError, KwokctlError
+from kwokctl.errors import ConflictError, KwokctlError
 from kwokctl.etcd.snapshots import snapshot
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
@@ -257,6 +258,7 @@ async def _undone_on_failure(
     """Take away what was made inside, and only that, when it is left by an exception."""
     root = home.paths(request.name).root
     before = {entry.name for entry in root.iterdir()} if root.is_dir() else None
+    forget_failed_logs(home.workdir, request.name)
     try:
         yield
     except BaseException as e:
@@ -268,12 +270,12 @@ async def _undone_on_failure(
                 f"'kwokctl delete cluster --name {request.name}'"
             )
             raise
+        log = await log_of(runtime, request.name, e)
         with home.progress.step(f"Removing what was made of '{request.name}'"):
             await runtime.uninstall(request.name)
             remove_private_folder(home.paths(request.name).sockets)
             _remove_new(root, before)
-        if isinstance(e, ComponentError):
-            e.hint = "to keep its whole log, repeat this with --keep-on-failure"
+        await keep_log(home.workdir, request.name, e, log)
         raise
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from kwokctl import registry
+from kwokctl.clusters.launching.failed_logs import forget_failed_logs
 from kwokctl.clusters.state import go_kwokctl
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone
@@ -62,6 +63,7 @@ async def _delete(
         finally:
             if existed:
                 remove_tree(paths.root)
+            forget_failed_logs(home.workdir, name)
     return existed
 
 

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Iterable
 
-from kwokctl.clusters.launching.readiness import disk_is_full, log_tail
+from kwokctl.clusters.launching.causes import cause_in
+from kwokctl.clusters.launching.readiness import log_tail
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ComponentError, EtcdGoneError, UnavailableError
 from kwokctl.etcd.kv.kv import Kv
@@ -50,8 +51,10 @@ async def demand_running(
 def _remedy(home: Home, name: ClusterName, logs: Iterable[str]) -> str:
     """Say how a cluster runs again whose components have written this in the end."""
     again = f"start it with: kwokctl start cluster --name {name}"
-    if any(disk_is_full(log) for log in logs):
-        return f"the disk of '{home.paths(name).root}' is full: free space there, then {again}"
+    folder = str(home.paths(name).root)
+    causes = (cause_in(log.splitlines(), folder=folder) for log in logs)
+    if cause := next(filter(None, causes), None):
+        return f"{cause.what}: {cause.remedy}; then {again}"
     return again
 
 

@@ -250,6 +250,15 @@ class WorkDir(msgspec.Struct, frozen=True):
         """Lock files; they outlive what they lock."""
         return self.root / "locks"
 
+    @property
+    def failed(self) -> Path:
+        """Logs of components that have ended while a cluster was created: all that is left of it."""
+        return self.root / "failed"
+
+    def failed_log(self, cluster: ClusterName, component: str) -> Path:
+        """Return where such a log is kept until the cluster is created again, or deleted."""
+        return self.failed / f"{cluster}.{component}.log"
+
     def cluster(self, name: ClusterName) -> ClusterPaths:
         """Return the files of the cluster called `name`."""
         return ClusterPaths(self.clusters / name)

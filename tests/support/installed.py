@@ -232,9 +232,10 @@ class Installed:
         return processes_with(str(self.folder))
 
     def files(self) -> set[str]:
-        """Return what is left here, lock files excepted: those outlive what they lock."""
+        """Return what is left here but lock files, which outlive what they lock, and logs of failed creations."""
         found = (p.relative_to(self.folder) for p in self.folder.rglob("*") if not p.is_dir())
-        return {str(path) for path in found if path.parent != Path("work/locks")}
+        kept = {Path("work/locks"), Path("work/failed")}
+        return {str(path) for path in found if path.parent not in kept}
 
 
 def end(process: subprocess.Popen[str]) -> str:

@@ -6,11 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from kwokctl.cli.output.console import Console
-from kwokctl.errors import KwokctlError, UnavailableError
+from kwokctl.errors import ComponentError, KwokctlError, TimedOutError, UnavailableError
 
 _PASSED_THROUGH = frozenset({"kubectl", "etcdctl", "etcdutl", "kectl"})
 _NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _OUTPUT = ("-o", "--output")
+_OUTPUT_LABEL = "output:"
+_ABOUT_LOGS = (ComponentError, TimedOutError)
+"""Errors whose detail is the end of a log."""
 
 
 def wants_json(words: Sequence[str]) -> bool:
@@ -35,7 +38,18 @@ def report(errors: Sequence[KwokctlError], console: Console, *, as_json: bool) -
         if error.hint:
             console.line(error.hint, label="hint:")
         if error.detail:
-            console.line(error.detail, label="output:")
+            _report_detail(error, console)
+
+
+def _report_detail(error: KwokctlError, console: Console) -> None:
+    """Write what a program said; of a log each line is cut to a terminal's width."""
+    if not isinstance(error, _ABOUT_LOGS):
+        console.line(error.detail or "", label=_OUTPUT_LABEL)
+        return
+    label = _OUTPUT_LABEL
+    for line in (error.detail or "").splitlines():
+        console.line(line, label=label, cut=True)
+        label = ""
 
 
 def expected(error: BaseException) -> Iterator[KwokctlError]:
@@ -59,6 +73,8 @@ def _of_machine(error: OSError) -> KwokctlError:
     hint = None
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         hint = "free space there, with 'kwokctl delete cluster' for example, then repeat"
+    elif error.errno in (errno.EMFILE, errno.ENFILE):
+        hint = "raise the limit of open files: 'ulimit -n 4096' in this shell, then repeat"
     elif error.errno in _NOT_WRITABLE and error.filename and _is_kept_in(Path(error.filename)):
         hint = (
             "clusters are in KWOK_WORKDIR or ~/.kwok, programs in XDG_CACHE_HOME or ~/.cache: name "

@@ -42,7 +42,9 @@ class JsonLines:
         self._clock = clock
         self._beat = beat
 
-    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
+    def line(
+        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
+    ) -> None:
         """Write a line, of the level that its label says; a label that says none stays before it."""
         level = _LEVELS.get(label)
         message = text if level or not label else f"{label} {text}"

@@ -31,9 +31,11 @@ class Plain:
         self._clock = clock
         self._beat = beat
 
-    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
+    def line(
+        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
+    ) -> None:
         """Write a line."""
-        self._writer.line(text, label=label, whole=whole)
+        self._writer.line(text, label=label, whole=whole, cut=cut)
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:

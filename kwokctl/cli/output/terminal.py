@@ -51,10 +51,12 @@ class Terminal:
         self._timer: threading.Timer | None = None
         self._live: Live | None = None
 
-    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
+    def line(
+        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
+    ) -> None:
         """Write a line above the steps under way."""
         with self._lock, self._cleared():
-            self._writer.line(text, label=label, whole=whole)
+            self._writer.line(text, label=label, whole=whole, cut=cut)
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:

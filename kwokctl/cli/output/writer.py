@@ -35,17 +35,23 @@ class Writer:
         self.stream = stream
         self.is_coloured = is_coloured
 
-    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
+    def line(
+        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
+    ) -> None:
         """Write `label`, in its colour, and `text` without control characters.
 
-        On a terminal lines end between words, unless the text is one to copy: then it is kept `whole`. A log on a
-        full disk, or a terminal that is gone, does not end the command.
+        On a terminal lines end between words, unless the text is one to copy: then it is kept `whole`, or one of
+        which the beginning says enough: then it is `cut`. A log on a full disk, or a terminal that is gone, does not end the command.
         """
         colour = _COLOURS.get(label.strip()) if self.is_coloured else None
         label = encodable(label, self.stream.encoding)
         words = encodable(safe(text), self.stream.encoding)
         words = f"{label} {words}".rstrip() if label else words
-        if not whole and (width := _columns(self.stream)):
+        width = 0 if whole else _columns(self.stream)
+        if width and cut and len(words) > width:
+            end = encodable("…", self.stream.encoding)
+            words = words[: width - len(end)] + end
+        elif width:
             words = "\n".join(part for line in words.split("\n") for part in parted(line, width))
         if colour:
             words = f"\x1b[{colour}m{label}\x1b[0m{words.removeprefix(label)}"

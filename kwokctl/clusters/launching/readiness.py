@@ -2,11 +2,13 @@
 
 import asyncio
 import math
-import re
 import time
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
+from kwokctl.clusters.launching.causes import cause_in
+from kwokctl.clusters.launching.log_lines import ends, last_run, shown
 from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.kube.transport.probe import probe, repeated
 from kwokctl.model import ClusterName, Component, ComponentName, HttpProbe, State
@@ -20,13 +22,7 @@ _LOOK = 0.2
 """Seconds between two checks of which components run; with an engine these are slow."""
 _LEAST = 0.001
 """Seconds: 0 would be no bound."""
-_TAIL_LINES = 20
 _MEBI = 1024 * 1024
-_LONGEST_STACKS = 200
-"""Lines."""
-_NO_SPACE = "no space left on device"
-"""Go's text for ENOSPC (https://pkg.go.dev/syscall#Errno.Error)."""
-_STACK = re.compile(r"goroutine \d+ \[")
 
 
 async def wait_ready(
@@ -71,12 +67,29 @@ async def _wait(
                 looked = time.monotonic()
             if not waiting:
                 return
-            held = await asyncio.gather(*(holds() for holds in waiting))
+            held = await _asked(waiting, partial(_all_alive, runtime, cluster, components))
             waiting = [each for each, holds in zip(waiting, held, strict=True) if not holds]
             if any(held):
                 moved()
             if waiting:
                 await asyncio.sleep(max(_POLL, _POLL_SHARE * (time.monotonic() - began)))
+
+
+async def _asked(
+    waiting: Sequence[Callable[[], Awaitable[bool]]], look: Callable[[], Awaitable[None]]
+) -> list[bool]:
+    """Ask probes, and look at the components meanwhile.
+
+    An API server whose etcd has ended answers only after ten seconds.
+    """
+    asking = asyncio.gather(*(holds() for holds in waiting))
+    try:
+        while not (await asyncio.wait([asking], timeout=_LOOK))[0]:
+            await look()
+        return await asking
+    finally:
+        asking.cancel()
+        await asyncio.wait([asking])
 
 
 async def unready(components: Collection[Component]) -> list[Component]:
@@ -95,21 +108,8 @@ async def remarks(runtime: Runtime, cluster: ClusterName) -> Mapping[ComponentNa
 
 
 async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) -> str:
-    """Return the last lines that a component has written."""
-    content = b"".join([part async for part in runtime.logs(cluster, name)])
-    lines = content.decode(errors="replace").splitlines()
-    # A Go program that panics writes the reason before the first stack.
-    panicked = (
-        n
-        for n, line in enumerate(lines)
-        if _STACK.match(line) and n >= len(lines) - _LONGEST_STACKS
-    )
-    return "\n".join(lines[: next(panicked, None)][-_TAIL_LINES:])
-
-
-def disk_is_full(log: str) -> bool:
-    """Return whether the end of a log gives a full disk as the reason."""
-    return _NO_SPACE in log
+    """Return the last lines that a component has written, those in JSON as texts."""
+    return shown(await last_run(runtime, cluster, name))
 
 
 @asynccontextmanager
@@ -148,16 +148,26 @@ async def _all_alive(
     states = await runtime.states(cluster)
     for component in components:
         if states.get(component.name) is not State.RUNNING:
-            remark = (await remarks(runtime, cluster)).get(component.name)
-            log = await log_tail(runtime, cluster, component.name)
-            whole = f"its whole log: kwokctl --name {cluster} logs {component.name}"
-            raise ComponentError(
-                f"'{component.name}' has exited: {remark}"
-                if remark
-                else f"{_with_limit(component)} has exited",
-                hint=f"its disk is full: free space there; {whole}" if disk_is_full(log) else whole,
-                detail=log or None,
-            )
+            raise await _has_exited(runtime, cluster, component)
+
+
+async def _has_exited(
+    runtime: Runtime, cluster: ClusterName, component: Component
+) -> ComponentError:
+    """Return the error for a component that has ended: why, as far as the runtime or its log says."""
+    remark = (await remarks(runtime, cluster)).get(component.name)
+    lines = await last_run(runtime, cluster, component.name)
+    cause = cause_in(ends(lines))
+    who = f"'{component.name}'" if remark else _with_limit(component)
+    reasons = ", ".join(filter(None, (cause.what if cause else "", remark)))
+    whole = f"its whole log: kwokctl --name {cluster} logs {component.name}"
+    return ComponentError(
+        f"{who} has exited{reasons and f': {reasons}'}",
+        hint=f"{cause.remedy}; {whole}" if cause else whole,
+        detail=shown(lines, cause.line if cause else "") or None,
+        component=component.name,
+        remedy=cause.remedy if cause else "",
+    )
 
 
 def _with_limit(component: Component) -> str:

@@ -8,7 +8,7 @@ would need ten.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -70,7 +70,7 @@ def spawn(words: list[str], env: Mapping[str, str], *files: _FileAction) -> int:
 
     The first word is the path of the program, `files` are actions of `os.posix_spawn`.
     """
-    with _as_batch():
+    with _as_batch(), _with_all_files():
         return os.posix_spawn(
             words[0],
             words,
@@ -79,6 +79,23 @@ def spawn(words: list[str], env: Mapping[str, str], *files: _FileAction) -> int:
             setsigdef=range(1, 32),
             file_actions=files,
         )
+
+
+@contextmanager
+def _with_all_files() -> Iterator[None]:
+    """Let the children that are made here open as many files as they may: programs in Go do so themselves.
+
+    The lower limit, often 1,024, is for programs that cannot handle higher numbers; none of ours is one.
+    """
+    import resource  # not on Windows
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kwokctl.errors import ComponentError
 from kwokctl.host import logfiles
+from kwokctl.host.executables import is_on_noexec, misfit
 from kwokctl.host.files import turn, write_atomic
 from kwokctl.host.processes.forks import Forks
 from kwokctl.host.processes.holding import HeldFile, held_words
@@ -15,6 +16,8 @@ from kwokctl.host.processes.launches import Launches
 from kwokctl.host.processes.supervise import Process, kill, launched, read_pid_file, stop
 from kwokctl.model import ComponentName
 from kwokctl.tasks import both
+
+_NOEXEC = "its disk is mounted with 'noexec': choose a folder on another one for programs with XDG_CACHE_HOME"
 
 
 async def start_component(
@@ -150,7 +153,13 @@ def check_program(name: ComponentName, program: Path) -> None:
             hint="'kwokctl artifacts build' brings programs back into the store",
         )
     if not os.access(program, os.X_OK):
+        chmod = f"chmod +x {program}"
         raise ComponentError(
             f"'{name}' cannot be started: {program} may not be executed",
-            hint=f"chmod +x {program}",
+            hint=_NOEXEC if is_on_noexec(program) else chmod,
+        )
+    if os.access(program, os.R_OK) and (what := misfit(program)):
+        raise ComponentError(
+            f"'{name}' cannot be started: {program} is {what}",
+            hint="give a program that was built for this machine; a script begins with a line such as '#!/bin/sh'",
         )

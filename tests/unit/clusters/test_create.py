@@ -154,7 +154,13 @@ async def test_a_component_that_exits_is_reported_at_once_with_its_last_log_line
 
     assert "limited" not in str(caught.value)
     assert caught.value.detail == "one\nfatal: no space left"
-    assert "--keep-on-failure" in str(caught.value.hint)
+    kept = home(tmp_path, runtime).workdir.failed_log(NAME, "etcd")
+    assert str(kept) in str(caught.value.hint)
+    assert kept.read_bytes() == runtime.log
+
+    with pytest.raises(UnavailableError):
+        await create_cluster(home(tmp_path, broken_at("start")), request())
+    assert not kept.parent.exists()
 
 
 @pytest.mark.parametrize(
@@ -225,7 +231,7 @@ async def test_a_wait_that_fails_names_the_component_and_ends_with_its_log(tmp_p
     runtime = FakeRuntime(log=b"still thinking\n")
 
     with pytest.raises(TimedOutError, match="'etcd'") as caught:
-        await create_cluster(home(tmp_path, runtime), replace(request(), timeout=0.01, wait=0.01))
+        await create_cluster(home(tmp_path, runtime), replace(request(), timeout=0.5, wait=0.01))
 
     assert caught.value.detail == "still thinking"
     assert list((tmp_path / "kwok" / "clusters").iterdir()) == []

@@ -67,7 +67,7 @@ def test_an_etcd_that_does_not_come_back_ends_what_waits_for_it() -> None:
 
 @pytest.mark.parametrize(
     ("log", "begins"),
-    [(b"panic: no space left on device\n", "the disk of '"), (b"signal: killed\n", "start it")],
+    [(b"panic: no space left on device\n", "the disk at '"), (b"signal: killed\n", "start it")],
 )
 async def test_the_remedy_for_a_component_that_a_full_disk_has_ended(
     tmp_path: Path, log: bytes, begins: str

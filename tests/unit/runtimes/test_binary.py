@@ -291,11 +291,23 @@ async def test_a_program_of_another_machine_is_an_error_that_names_it(
     foreign.chmod(0o755)
     await runtime.install(plan(str(foreign)))
 
-    with pytest.raises(ComponentError, match=f"{foreign} cannot be executed") as caught:
+    with pytest.raises(ComponentError, match=f"{foreign} is a program for a processor"):
+        await runtime.start(CLUSTER)
+
+
+async def test_a_program_that_the_kernel_refuses_is_an_error_with_what_was_said(
+    runtime: BinaryRuntime, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("#!/no/such/interpreter\n")
+    broken.chmod(0o755)
+    await runtime.install(plan(str(broken)))
+
+    with pytest.raises(ComponentError, match=f"{broken} cannot be executed") as caught:
         await runtime.start(CLUSTER)
 
     assert caught.value.detail
-    assert str(foreign) in caught.value.detail
+    assert str(broken) in caught.value.detail
 
 
 async def test_a_pid_file_of_an_earlier_boot_or_a_later_process_names_no_component(

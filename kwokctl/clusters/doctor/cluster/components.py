@@ -4,7 +4,7 @@ from functools import partial
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found
 from kwokctl.clusters.doctor.cluster.patient import Patient
-from kwokctl.clusters.launching.readiness import disk_is_full
+from kwokctl.clusters.launching.causes import cause_in
 from kwokctl.clusters.overview.figures import Problem
 from kwokctl.clusters.overview.problems import of_components
 from kwokctl.clusters.start import start_cluster
@@ -27,13 +27,15 @@ async def look(patient: Patient) -> Report:
 def _finding(patient: Patient, component: ComponentStatus, problem: Problem) -> DoctorFinding:
     if component.status is not RunStatus.STOPPED:
         return found(problem)
-    if disk_is_full(component.message):
-        folder = patient.paths.root
-        what = f"{problem.what}: the disk of '{folder}' is full"
-        return DoctorFinding(what=what, remedy=f"free space there, then {problem.remedy}")
     start = partial(start_cluster, patient.home, patient.name, wait=USUAL)
-    return found(
-        problem, Repair(what=f"Starting the stopped components of '{patient.name}'", do=start)
+    repair = Repair(what=f"Starting the stopped components of '{patient.name}'", do=start)
+    cause = cause_in(component.message.splitlines(), folder=str(patient.paths.root))
+    if cause is None:
+        return found(problem, repair)
+    return DoctorFinding(
+        what=f"{problem.what}: {cause.what}",
+        remedy=f"{cause.remedy}; then {problem.remedy}",
+        repair=None if cause.is_of_disk else repair,
     )
 
 

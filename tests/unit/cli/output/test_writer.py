@@ -59,6 +59,15 @@ def test_on_a_terminal_lines_end_between_words_and_quotes_stay_whole(
     assert on_screen(columns, text, label=label) == written
 
 
+@pytest.mark.parametrize("columns", [24, 40, 80])
+def test_what_is_to_be_cut_ends_with_the_terminal(columns: int) -> None:
+    whole = f"output: {STAGES * 3}"
+
+    written = on_screen(columns, STAGES * 3, label="output:", cut=True)
+
+    assert written == f"{whole[: columns - 1]}…\n"
+
+
 def test_what_is_to_be_copied_is_kept_whole() -> None:
     assert on_screen(40, STAGES, whole=True) == f"{STAGES}\n"
 

@@ -157,7 +157,7 @@ async def test_a_component_that_a_full_disk_has_ended_is_not_started_again(tmp_p
     ill = replace(WELL, status=RunStatus.NOT_READY, components=(full,))
     [finding] = (await components.look(patient(tmp_path, ill))).findings
 
-    assert finding.what.startswith("'kube-scheduler' does not run: the disk of ")
+    assert finding.what.startswith("'kube-scheduler' does not run: the disk at ")
     assert finding.repair is None
 
 

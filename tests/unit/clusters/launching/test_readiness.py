@@ -16,7 +16,7 @@ from kwokctl.model import (
     State,
 )
 from kwokctl.replacing import replace
-from kwokctl.waits import Standstill
+from kwokctl.waits import STARTING, Standstill
 from tests.support.fake_runtime import FakeRuntime
 
 CLUSTER = ClusterName("main")
@@ -61,8 +61,30 @@ async def test_a_full_disk_is_given_as_the_reason_of_an_exit() -> None:
     with pytest.raises(ComponentError) as failed:
         await wait_ready(runtime, CLUSTER, [LIMITED])
 
+    assert "has exited: the disk is full" in str(failed.value)
     assert failed.value.hint
-    assert failed.value.hint.startswith("its disk is full: free space there;")
+    assert failed.value.hint.startswith("free space there")
+    assert failed.value.hint.endswith("its whole log: kwokctl --name main logs etcd")
+
+
+async def test_the_components_are_looked_at_while_a_probe_has_no_answer() -> None:
+    """An API server without its etcd keeps a request waiting."""
+
+    async def keep_waiting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        runtime.found[ETCD] = State.STOPPED
+        await reader.read()
+        writer.close()
+        is_over.set()
+
+    is_over = asyncio.Event()
+    runtime = FakeRuntime(found={ETCD: State.RUNNING}, log=b"listen: too many open files\n")
+    async with await asyncio.start_server(keep_waiting, "127.0.0.1", 0) as server:
+        probe = HttpProbe(url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/livez")
+        with pytest.raises(ComponentError, match="it may not open enough files"):
+            async with asyncio.timeout(STARTING / 2):
+                await wait_ready(runtime, CLUSTER, [replace(LIMITED, ready=(probe,))])
+        await is_over.wait()
 
 
 async def test_a_component_that_becomes_ready_moves() -> None:

@@ -1,0 +1,158 @@
+"""Recognises in the end of a log why a program has ended, and knows the remedy."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+_PATH = re.compile(r"(?<![\w/])/[^\s:'\",;)]+")
+_PORT = re.compile(r":(\d+): bind: ")
+_FLAG = re.compile(r"(?:unknown flag|unknown shorthand flag|not defined): '?(-[\w.-]+)")
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a program has ended, and what to do about it."""
+
+    what: str
+    remedy: str
+    line: str
+    """The line that says so."""
+    is_of_disk: bool = False
+    """Whether a disk has no room, or cannot be written to: until that is mended no start succeeds."""
+
+
+class _Known(msgspec.Struct, frozen=True, kw_only=True):
+    """A cause by what programs write of it, in lower case."""
+
+    says: tuple[str, ...]
+    what: str
+    """With `{path}`, `{file}`, `{port}` or `{flag}` for what the line names."""
+    remedy: str
+    is_of_disk: bool = False
+
+
+_ELSEWHERE = "or choose a folder on another disk with KWOK_WORKDIR"
+_KNOWN = (
+    _Known(
+        says=("no space left on device",),
+        what="the disk{path} is full",
+        remedy=f"free space there (etcd alone begins with 64 MB), {_ELSEWHERE}",
+        is_of_disk=True,
+    ),
+    _Known(
+        says=("disk quota exceeded",),
+        what="this user's quota of the disk{path} is used up",
+        remedy=f"free space there, {_ELSEWHERE}",
+        is_of_disk=True,
+    ),
+    _Known(
+        says=("read-only file system",),
+        what="the disk{path} is read-only",
+        remedy=f"mount it to be written to, {_ELSEWHERE}",
+        is_of_disk=True,
+    ),
+    _Known(
+        says=("inotify",),
+        what="this user has too many inotify instances or watches",
+        remedy="raise the limit: sysctl fs.inotify.max_user_instances=1024",
+    ),
+    _Known(
+        says=("too many open files in system",),
+        what="this machine has too many open files",
+        remedy="raise the limit: sysctl fs.file-max, or end other programs",
+    ),
+    _Known(
+        says=("too many open files", "file descriptor limit"),
+        what="it may not open enough files",
+        remedy="raise the limit of this shell with 'ulimit -n 4096', or that of the user with 'nofile' in "
+        "/etc/security/limits.conf",
+    ),
+    _Known(
+        says=("address already in use",),
+        what="{port} is in use",
+        remedy="end the program that uses it ('ss -ltnp' lists them), or choose another port for the cluster",
+    ),
+    _Known(
+        says=("cannot assign requested address",),
+        what="an address on which it is to listen is not one of this machine",
+        remedy="choose another one with --bind-address",
+    ),
+    _Known(
+        says=("failed to create new os thread", "pthread_create failed", "can't start new thread"),
+        what="no more threads can be started",
+        remedy="raise the limit of the container (--pids-limit), of the session or service (TasksMax) or of "
+        "the user ('ulimit -u')",
+    ),
+    _Known(
+        says=("cannot allocate memory", "out of memory", "oomkilled"),
+        what="there is not enough memory",
+        remedy="end other programs, or use fewer or smaller clusters: 'kwokctl plan' estimates what "
+        "nodes and pods need",
+    ),
+    _Known(
+        says=("exec format error", "cannot execute binary file"),
+        what="its program was built for another kind of processor or system",
+        remedy="give one that was built for this machine",
+    ),
+    _Known(
+        says=("error while loading shared libraries", "' not found (required by", "glibc_"),
+        what="its program needs libraries that this machine does not have",
+        remedy="give one that was built for this system, best of all without shared libraries",
+    ),
+    _Known(
+        says=("unknown flag", "unknown shorthand flag", "flag provided but not defined"),
+        what="it does not know the flag{flag}",
+        remedy="look at --extra-args, at patches in --config, and at the version of the program",
+    ),
+    _Known(
+        says=("permission denied", "operation not permitted"),
+        what="it may not use {file}",
+        remedy="see who owns it, and its mode, with 'ls -ld'; it may also be forbidden by SELinux or AppArmor",
+    ),
+)  # fmt: skip
+"""The first one that a line fits holds."""
+
+
+def cause_in(lines: Sequence[str], *, folder: str = "") -> Cause | None:
+    """Return why a program has ended by the lines that it has written; None if they give no known reason.
+
+    Later lines count first. `folder` is where it keeps its files, for a disk that the lines do not name.
+    """
+    for line in reversed(lines):
+        lower = line.lower()
+        for known in _KNOWN:
+            if found := next((each for each in known.says if each in lower), None):
+                paths = [*_paths(line, found), *(p for each in lines for p in _paths(each, found))]
+                what = _named(known, line, [*paths, *filter(None, [folder])])
+                return Cause(what=what, remedy=known.remedy, line=line, is_of_disk=known.is_of_disk)
+    return None
+
+
+def _paths(line: str, says: str) -> list[str]:
+    """Return the paths in a line that gives a reason: the last one before it, then those after it."""
+    at = line.lower().find(says)
+    if at < 0:
+        return []
+    before = [found[0] for found in _PATH.finditer(line[:at])]
+    return [*before[-1:], *(found[0] for found in _PATH.finditer(line[at:]))]
+
+
+def _named(known: _Known, line: str, paths: Sequence[str]) -> str:
+    """Say a cause with what the line, or else another one of the same reason, names."""
+    port, flag = _PORT.search(line), _FLAG.search(line)
+    path = _disk_of(paths[0]) if paths and known.is_of_disk else "".join(paths[:1])
+    return known.what.format(
+        path=f" at '{path}'" if path else "",
+        file=f"'{path}'" if path else "a file or a port that it needs",
+        port=f"port {port[1]}" if port else "a port on which it is to listen",
+        flag=f" '{flag[1]}'" if flag else "",
+    )
+
+
+def _disk_of(path: str) -> str:
+    """Return where the disk of a file of this machine is mounted; the path itself for one that is elsewhere."""
+    place = Path(path)
+    if not any(each.exists() for each in list(place.parents)[:-1]):
+        return path
+    return str(next(each for each in (place, *place.parents) if each.is_mount()))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kwokctl.json_value import Json
 
 _INDENT = " " * 4
+_NOT_MADE = "-"
+"""The sign of a check that was not made: it has found nothing, and has not passed."""
 
 
 def emit_diagnosis(seen: "Diagnosis") -> None:
@@ -40,6 +42,7 @@ def _check(one: "Examined") -> "Json":
     return {
         "check": one.check,
         "looksAt": one.looks_at,
+        "made": one.report.made,
         "state": one.report.state,
         "notes": [*one.report.notes],
         "findings": [_finding(each) for each in one.report.findings],
@@ -51,10 +54,16 @@ def _finding(one: "DoctorFinding") -> "Json":
     return {"what": one.what, "remedy": one.remedy, "repair": repair}
 
 
+def _mark(one: "Examined") -> str:
+    if one.report.findings:
+        return "✗"
+    return "✓" if one.report.made else _NOT_MADE
+
+
 def _lines(checks: "Sequence[Examined]") -> Iterator[str]:
     width = max((len(each.check) for each in checks), default=0)
     for each in checks:
-        mark = encodable("✗" if each.report.findings else "✓", sys.stdout.encoding)
+        mark = encodable(_mark(each), sys.stdout.encoding)
         yield from results.parted(f"{mark} {each.check:{width}}  {each.report.state}")
         for finding in each.report.findings:
             fixable = " (--fix)" if finding.repair else ""

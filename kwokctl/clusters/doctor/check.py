@@ -34,6 +34,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """What is good to know, though nothing is wrong."""
     findings: tuple[DoctorFinding, ...] = ()
+    made: bool = True
+    """Whether it was looked at; if not, the state says why."""
+
+
+def not_made(why: str, *, findings: tuple[DoctorFinding, ...] = ()) -> Report:
+    """Return the report of a check that was not made."""
+    return Report(state=why, findings=findings, made=False)
 
 
 class Check(msgspec.Struct, Generic[T], frozen=True, kw_only=True):

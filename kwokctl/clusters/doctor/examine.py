@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of, not_made
 from kwokctl.clusters.doctor.machine.checks import CHECKS as OF_MACHINES
 from kwokctl.clusters.doctor.machine.checks import ELSEWHERE
 from kwokctl.clusters.doctor.machine.machine import Machine
@@ -70,7 +70,7 @@ async def _visited(one: "Patient") -> list[Examined]:
 
 def _left_out(check: "Check[Patient]") -> Examined:
     names = " and ".join(f"'{name}'" for name in check.needs)
-    report = Report(state=f"not looked at: {names} must be ready")
+    report = not_made(f"not looked at: {names} must be ready")
     return Examined(check=check.name, looks_at=check.looks_at, report=report)
 
 

@@ -2,7 +2,7 @@
 
 from email.utils import parsedate_to_datetime
 
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
 from kwokctl.clusters.doctor.cluster.patient import Patient
 from kwokctl.model import KUBE_APISERVER
 
@@ -16,7 +16,7 @@ async def look(patient: Patient) -> Report:
         answer = await pool.request("GET", "/version")
     date = answer.header(b"date")
     if date is None:
-        return Report(state="unknown")
+        return not_made("unknown: the API server's answer has no date")
     ahead = parsedate_to_datetime(date).timestamp() - patient.wall()
     if abs(ahead) <= _TOLERATED:
         return Report(state="that of this machine")

@@ -3,7 +3,7 @@
 from functools import partial
 
 from kwokctl.clusters.capacity import FULL
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found, not_made
 from kwokctl.clusters.doctor.cluster.patient import Patient
 from kwokctl.clusters.overview.problems import of_etcd
 from kwokctl.config.values.quantity import to_text
@@ -15,7 +15,7 @@ async def look(patient: Patient) -> Report:
     """Compare the size of its file with its quota, and ask for its alarms."""
     store = patient.seen.etcd
     if store is None:
-        return Report(state="not looked at: it does not answer")
+        return not_made("not looked at: it does not answer")
     async with patient.etcd() as kv:
         raised = await alarms(kv)
     repair = Repair(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kwokctl.clusters.doctor.check import Check, Report, found
+from kwokctl.clusters.doctor.check import Check, Report, found, not_made
 from kwokctl.clusters.doctor.cluster.patient import Patient
 from kwokctl.clusters.overview.problems import of_nodes
 from kwokctl.clusters.stage_tools.live import (
@@ -22,7 +22,7 @@ async def look(patient: Patient) -> Report:
     """Count nodes, and try each Stage of the cluster on one that is not Ready."""
     nodes = patient.seen.nodes
     if nodes is None:
-        return Report(state="unknown")
+        return not_made("not looked at: they could not be listed")
     state = f"{nodes.ready:,} of {nodes.total:,} Ready"
     problems = [*of_nodes(patient.seen)]
     if not problems:

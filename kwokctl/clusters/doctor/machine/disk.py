@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryFile
 
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
 from kwokctl.clusters.doctor.machine.machine import Machine, existing
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.config.values.quantity import to_text
@@ -36,7 +36,7 @@ async def look(machine: Machine, measured: Callable[[Path], float] | None = None
     folder = existing(machine.home.workdir.root)
     full = [f for name, each in machine.folders.items() for f in _full(name, existing(each))]
     if not os.access(folder, os.W_OK):
-        return Report(state=f"not measured: '{folder}' is read-only", findings=tuple(full))
+        return not_made(f"not measured: '{folder}' is read-only", findings=tuple(full))
     try:
         took = await asyncio.to_thread(measured or sync_seconds, folder)
     except OSError as e:

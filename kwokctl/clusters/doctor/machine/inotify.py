@@ -1,6 +1,6 @@
 """Whether programs can still have the kernel watch files, as kubelets and API servers do."""
 
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.host import inotify
 
@@ -13,7 +13,7 @@ async def look(machine: Machine) -> Report:
     """Compare what this user's processes have with the limits."""
     now = inotify.limits(machine.root)
     if not now.instances:
-        return Report(state="unknown")
+        return not_made("unknown: this kernel does not say its limits")
     more, most = inotify.ENOUGH
     is_low = now.instances < more or now.watches < most
     note = f"kind with several nodes needs max_user_instances={more}, max_user_watches={most}"

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from kwokctl.artifacts.downloads.reach import trouble_with
 from kwokctl.artifacts.images import registry_of
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.programs.images import image_choices
 from kwokctl.clusters.programs.needed import TOOLS, addresses
@@ -23,7 +23,7 @@ async def look(machine: Machine) -> Report:
     """Ask each site once."""
     sites = sorted({*_sites(machine)})
     if not machine.asks_sites:
-        return Report(state=f"not checked: {', '.join(map(_host, sites))}; '--online' checks them")
+        return not_made(f"not checked: {', '.join(map(_host, sites))}; '--online' checks them")
     answers = await asyncio.gather(*(asyncio.to_thread(trouble_with, site) for site in sites))
     troubles = [trouble for trouble in answers if trouble]
     return Report(

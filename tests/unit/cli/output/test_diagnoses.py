@@ -4,7 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from kwokctl.cli.output.diagnoses import as_document, emit_diagnosis
-from kwokctl.clusters.doctor.check import DoctorFinding, Repair, Report
+from kwokctl.clusters.doctor.check import DoctorFinding, Repair, Report, not_made
 from kwokctl.clusters.doctor.examine import Diagnosis, Examined
 from kwokctl.clusters.doctor.repairs import Repaired
 from kwokctl.model import ClusterName
@@ -25,6 +25,7 @@ SEEN = Diagnosis(
     machine=[
         examined("runtimes", Report(state="binary", notes=("not docker: no engine",))),
         examined("disk", Report(state="40 ms", findings=(SLOW,))),
+        examined("sites", not_made("not checked")),
     ],
     cluster=ClusterName("big"),
     of_cluster=[examined("components", Report(state="5 of 6", findings=(DEAD,)))],
@@ -40,6 +41,7 @@ this machine
 ✗ disk      40 ms
     the disk is slow
       → another one
+- sites     not checked
 
 cluster 'big'
 ✗ components  5 of 6
@@ -52,6 +54,7 @@ def test_the_document_has_what_the_text_has() -> None:
     document: Any = as_document(SEEN, [Repaired(what="Starting it")])
 
     assert document["findings"] == 2
+    assert [each["made"] for each in document["machine"]] == [True, True, False]
     assert document["cluster"] == "big"
     assert document["ofCluster"][0]["findings"] == [
         {"what": "'etcd' does not run", "remedy": "start cluster", "repair": "Starting it"}

@@ -9,6 +9,13 @@ DEFAULT_KIND_VERSION = "v0.33.0"
 DEFAULT_METRICS_SERVER_VERSION = "v0.9.0"
 DEFAULT_PROMETHEUS_VERSION = "v3.12.0"
 
+_PATCHES = {
+    22: 17, 23: 17, 24: 17, 25: 16, 26: 15, 27: 16, 28: 15, 29: 15,
+    30: 14, 31: 14, 32: 13, 33: 4, 34: 11, 35: 8, 36: 3, 37: 2,
+}  # fmt: skip
+"""The patch of each minor release of Kubernetes that is taken where none is named: of the default one that with
+which all is tested, of others the newest one known (those of which flags were read, and kind has images)."""
+_MINOR = re.compile(r"v?1\.(\d+)", re.ASCII)
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)", re.ASCII)
 
 _ETCD_BY_MINOR = {
@@ -29,11 +36,14 @@ _ETCD_BY_MINOR = {
 
 
 def kube_version(text: str) -> str:
-    """Return a Kubernetes version with its leading `v`: `1.36.3` becomes `v1.36.3`.
+    """Return a Kubernetes version with its leading `v`: `1.36.3` becomes `v1.36.3`, and so does `1.36`.
 
     Pre-releases and build metadata are kept. Raises UsageError for anything else, and for a version
     that no Kubernetes has.
     """
+    short = _MINOR.fullmatch(text.strip())
+    if short and int(short[1]) in _PATCHES:
+        return f"v1.{int(short[1])}.{_PATCHES[int(short[1])]}"
     number = _number(text, "a Kubernetes version", DEFAULT_KUBE_VERSION)
     if not number.startswith("1."):
         raise UsageError(
@@ -41,6 +51,11 @@ def kube_version(text: str) -> str:
             hint=f"choose one such as '{DEFAULT_KUBE_VERSION}'",
         )
     return f"v{number}"
+
+
+def known_kube_versions() -> list[str]:
+    """Return the version of each minor release that is taken where no patch is named, the newest first."""
+    return [f"v1.{minor}.{patch}" for minor, patch in sorted(_PATCHES.items(), reverse=True)]
 
 
 def kind_version(text: str) -> str:

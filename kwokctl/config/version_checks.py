@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from kwokctl.artifacts.versions import (
+    DEFAULT_KUBE_VERSION,
     etcd_release,
     kind_version,
+    known_kube_versions,
     kube_version,
     metrics_server_version,
     prometheus_version,
@@ -21,7 +23,11 @@ OLDEST_ETCD = (3, 5)
 
 def kubernetes(word: str) -> InvalidText | None:
     """Accept a version of Kubernetes whose components understand the arguments they are given."""
-    hint = f"Kubernetes 1.{OLDEST_MINOR} and later are supported; for example: v1.36.3"
+    known = known_kube_versions()
+    hint = (
+        f"Kubernetes 1.{OLDEST_MINOR} and later are supported; for example: {DEFAULT_KUBE_VERSION}, or without "
+        f"a patch from 1.{OLDEST_MINOR} to {known[0][1:].rpartition('.')[0]}"
+    )
     try:
         major, minor, _ = kube_version(word)[1:].split(".", 2)
     except KwokctlError:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from kwokctl.artifacts.versions import known_kube_versions
 from kwokctl.cli.parsing.parameters import Parameter
 from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.config.kinds import KINDS, KWOK
@@ -12,7 +13,7 @@ from kwokctl.host.paths import WorkDir, default_workdir
 from kwokctl.json_value import Json
 from kwokctl.model import ClusterName
 
-_FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE", "SET-OR-FILE"})
+_FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE", "SET-OR-FILE", "CLUSTER|FILE"})
 """What a value is called that may be the path of a file."""
 _FOLDER = "DIR"
 
@@ -88,11 +89,17 @@ _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
     "enable_crds": lambda: KINDS[KWOK],
     "kinds": _kinds,
     "kind": lambda: ("node", "pod"),
+    "kube_version": known_kube_versions,
     "runtime": _runtimes,
     "artifact_source": _sources,
     "stage": _stage_sets,
 }
 """Values of parameters that do not declare them, by the parameter's name."""
+_BY_METAVAR: Mapping[str, Callable[[], Sequence[str]]] = {
+    "SET-OR-FILE": _stage_sets,
+    "CLUSTER|FILE": clusters,
+}
+"""The same by what a value is called."""
 
 
 def values(param: Parameter, cluster: str) -> Sequence[str]:
@@ -104,7 +111,7 @@ def values(param: Parameter, cluster: str) -> Sequence[str]:
         return found
     if of_cluster := _OF_CLUSTER.get(name):
         return of_cluster(cluster)
-    offered = _VALUES.get(name)
+    offered = _VALUES.get(name) or _BY_METAVAR.get((param.metavar or "").removesuffix("..."))
     return offered() if offered else ()
 
 

@@ -1,14 +1,18 @@
 import pytest
 
+from kwokctl.artifacts.node_images import _PUBLISHED
 from kwokctl.artifacts.versions import (
+    DEFAULT_KUBE_VERSION,
     etcd_release,
     etcd_version,
+    known_kube_versions,
     kube_version,
     minor,
     prometheus_module,
     prometheus_version,
 )
 from kwokctl.errors import UsageError
+from tests.support.flags_of_releases import KUBERNETES
 
 
 @pytest.mark.parametrize(
@@ -17,14 +21,28 @@ from kwokctl.errors import UsageError
         ("1.36.3", "v1.36.3"),
         ("v1.36.3", "v1.36.3"),
         (" v1.36.3 ", "v1.36.3"),
+        ("1.36", DEFAULT_KUBE_VERSION),
+        ("v1.35", "v1.35.8"),
+        ("1.22", "v1.22.17"),
         ("v1.33.0-alpha.1.55+abcdef", "v1.33.0-alpha.1.55+abcdef"),
     ],
 )
-def test_a_kubernetes_version_has_its_v(text: str, version: str) -> None:
+def test_a_kubernetes_version_has_its_v_and_its_newest_patch(text: str, version: str) -> None:
     assert kube_version(text) == version
 
 
-@pytest.mark.parametrize("text", ["", "latest", "1.36", "v1", "1.36.3.4", "v1.36.x", "v1.36.3/.."])
+def test_the_newest_patch_is_none_older_than_those_that_are_known() -> None:
+    taken = {minor(each): int(each.rpartition(".")[2]) for each in known_kube_versions()}
+    images = [each for digests in _PUBLISHED.values() for each in digests]
+
+    assert taken.keys() == KUBERNETES.keys()
+    for number, patch in [*KUBERNETES.items(), *((minor(e), int(e.split(".")[2])) for e in images)]:
+        assert taken[number] >= patch or number == minor(DEFAULT_KUBE_VERSION)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "latest", "1.99", "1.21", "v1", "1.36.3.4", "v1.36.x", "v1.36.3/.."]
+)
 def test_anything_else_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError, match="is not a Kubernetes version") as caught:
         kube_version(text)

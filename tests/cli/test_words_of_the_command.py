@@ -10,6 +10,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from kwokctl import __version__
+from kwokctl.cli import app
+from kwokctl.cli.parsing.parameters import by_spelling
 from tests.cli.conftest import Kwokctl
 
 
@@ -132,13 +134,40 @@ Everywhere:
 
 
 def test_the_help_of_a_command_has_its_options_in_sections(in_process: Kwokctl) -> None:
-    text = in_process("create", "cluster", "--help").stdout
+    text = in_process("create", "cluster", "--help", "all").stdout
     sections = re.findall(r"^(\S.*):$", text, re.MULTILINE)
     assert sections[0] == "Options"
     assert sections[-2:] == ["Everywhere", "Examples"]
     assert {"General", "Components", "etcd", "Fake nodes"} <= set(sections)
     assert "--[no-]etcd-tls" in text
     assert "--dry-run" in text
+
+
+@pytest.mark.parametrize(
+    "words", ["create cluster --help", "create cluster -h", "help create cluster"]
+)
+def test_the_help_of_a_command_with_many_options_begins_with_the_common_ones(
+    in_process: Kwokctl, words: str
+) -> None:
+    text = in_process(*words.split()).stdout
+
+    assert {"--nodes N", "--wait DURATION", "--kube-version VERSION"} <= set(
+        re.findall(r"(--[\w-]+ [A-Z]+)", text)
+    )
+    assert "--etcd-quota" not in text
+    whole = re.search(r"'(kwokctl create cluster --help all)'$", text.rstrip())
+    assert whole
+    every = in_process(*whole[1].split()[1:]).stdout
+    assert "--etcd-quota" in every
+    assert in_process("help", "create", "cluster", "all").stdout == every
+    assert len(text.splitlines()) < len(every.splitlines()) / 2
+
+
+def test_every_common_option_exists(in_process: Kwokctl) -> None:
+    """A slip in their list would leave one out unseen."""
+    command = app.build().commands["create"].commands["cluster"]
+
+    assert set(command.common) <= set(by_spelling(command.params))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import typer
 
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
-from kwokctl.cli.parsing.grammar import CliCommand, CliGroup, RawCommand
+from kwokctl.cli.parsing.grammar import CliCommand, CliGroup, RawCommand, long_command
 from kwokctl.cli.version import version_line
 from kwokctl.replacing import replace
 
@@ -67,11 +67,13 @@ def command(
     panel: str | None = None,
     adds: tuple[inspect.Parameter, ...] = (),
     examples: tuple[str, ...] = (),
+    common: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command of `app`: it gets the Invocation first, then its own words.
 
     Its own parameter replaces a common one of the same name.
-    Parameters that `adds` describes are given to its `**` parameter; `examples` end its help.
+    Parameters that `adds` describes are given to its `**` parameter; `examples` end its help, which shows
+    the `common` options only, where these are named and `--help all` is not what was asked for.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -85,7 +87,8 @@ def command(
         names = {p.name for p in named}
         _describe(enter, function, (*named, *adds))
         epilog = "\n".join(examples)
-        app.command(name, cls=CliCommand, rich_help_panel=panel, epilog=epilog)(enter)
+        cls = long_command(common) if common else CliCommand
+        app.command(name, cls=cls, rich_help_panel=panel, epilog=epilog)(enter)
         return function
 
     return register

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -23,13 +23,21 @@ _WIDEST_NAME = 34
 _NARROW = 50
 """Columns without room for names and texts side by side."""
 _MARGIN = 2
+_HELP = ("--help", "-h")
+_ALL = "kwokctl.all_options"
+"""The key at which a context says that help is to show all options."""
 
 
 class CliCommand(TyperCommand):
     """A command whose flags are read as the original reads them."""
 
+    common: Collection[str] = ()
+    """The options that help shows unless all are asked for; empty where it shows all."""
+
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         """Read the words of this command."""
+        if self.common:
+            args = _without_all(ctx, args)
         if not ctx.resilient_parsing:
             args = words.rewrite(args, self.get_params(ctx), ctx.command_path)
         return super().parse_args(ctx, args)
@@ -40,8 +48,15 @@ class CliCommand(TyperCommand):
         return encodable(super().get_help(ctx), sys.stdout.encoding)
 
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        """Write arguments and options, one section a panel."""
-        _write_options(self.get_params(ctx), formatter)
+        """Write arguments and options, one section a panel; of many only those that are common."""
+        params = self.get_params(ctx)
+        if self.common and not ctx.meta.get(_ALL):
+            params = [each for each in params if self._is_common(each)]
+        _write_options(params, formatter)
+
+    def _is_common(self, param: object) -> bool:
+        spellings = {*getattr(param, "opts", ()), *getattr(param, "secondary_opts", ())}
+        return bool(spellings & {*self.common, "--help"})
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write the examples, each on a line of its own."""
@@ -49,6 +64,29 @@ class CliCommand(TyperCommand):
             with formatter.section(_heading("Examples")):
                 for line in lines:
                     formatter.write(f"  {line}\n")
+        if self.common and not ctx.meta.get(_ALL):
+            number = sum(not each.hidden for each in options_of(self.get_params(ctx)))
+            formatter.write_paragraph()
+            formatter.write_text(f"All {number} options: '{ctx.command_path} --help all'")
+
+
+def long_command(common: Collection[str]) -> type[CliCommand]:
+    """Return the class of a command with so many options that its help begins with the common ones."""
+    return type("LongCommand", (CliCommand,), {"common": frozenset(common)})
+
+
+def show_all(ctx: "Context") -> None:
+    """Let help show all options."""
+    ctx.meta[_ALL] = True
+
+
+def _without_all(ctx: "Context", args: list[str]) -> list[str]:
+    """Take the word away by which all options are asked for: `--help all`."""
+    for number, word in enumerate(args[:-1]):
+        if word in _HELP and args[number + 1] == "all":
+            show_all(ctx)
+            return [*args[: number + 1], *args[number + 2 :]]
+    return args
 
 
 class CliGroup(TyperGroup):

@@ -45,6 +45,15 @@ _EXAMPLES = {
 }
 
 
+_COMMON = (
+    "--wait", "--timeout", "--kubeconfig", "--keep-on-failure", "--from", "--count", "--output",
+    "--runtime", "--kube-version", "--profile", "--restart",
+    "--nodes", "--pods", "--stage", "--enable", "--disable", "--kube-authorization", "--extra-args",
+    "--name", "--config", "--dry-run", "--v",
+)  # fmt: skip
+"""The options of `create` that most users need."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     for verb, function, adds, text in (
@@ -54,8 +63,8 @@ def register(app: typer.Typer) -> None:
         ("stop", stop, (), "Stop a cluster and keep its data."),
     ):
         below = commands.group(app, verb, text, panel=commands.CLUSTERS)
-        examples = _EXAMPLES.get(verb, ())
-        commands.command(below, "cluster", adds=adds, examples=examples)(function)
+        examples, common = _EXAMPLES.get(verb, ()), _COMMON if verb == "create" else ()
+        commands.command(below, "cluster", adds=adds, examples=examples, common=common)(function)
 
 
 def create(

@@ -6,7 +6,7 @@ import typer
 
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.grammar import RawCommand
+from kwokctl.cli.parsing.grammar import RawCommand, show_all
 from kwokctl.errors import UsageError
 
 NAME = "help"
@@ -22,6 +22,9 @@ def show(ctx: typer.Context) -> None:
     here: Any = ctx.find_root()
     for word in ctx.args:
         if word in ("-h", "--help"):
+            continue
+        if word == "all" and getattr(here.command, "common", None):
+            show_all(here)
             continue
         if not hasattr(here.command, "commands"):
             raise UsageError(

@@ -18,6 +18,7 @@ from kwokctl.clusters.launching.probe_node import demand_ready_node
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.tools_last import lacking_tools
+from kwokctl.clusters.state.context_files import remember_context_file
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.files import write_files
@@ -111,6 +112,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
             await _give_context(home.progress, target, _source(paths, options), context)
+            remember_context_file(paths, target)
     return Created(
         name=request.name,
         context=context,

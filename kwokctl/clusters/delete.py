@@ -9,6 +9,7 @@ import msgspec
 from kwokctl import registry
 from kwokctl.clusters.launching.failed_logs import forget_failed_logs
 from kwokctl.clusters.state import go_kwokctl
+from kwokctl.clusters.state.context_files import context_files
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
@@ -52,14 +53,14 @@ async def _delete(
     """Delete a cluster; if its context was current, one of the `heirs` becomes current."""
     with alone(home.workdir, name):
         paths = home.paths(name)
-        existed = paths.saved.is_file()
+        existed, remembered = paths.saved.is_file(), context_files(paths)
         if existed:
             await _take_down(home, name, paths, force=force)
             # Before the kubeconfig is written, which may be on the same full disk.
             _remove_all_but_state(paths)
         try:
-            if kubeconfig:
-                await remove_context(home, name, kubeconfig, heirs=heirs, existed=existed)
+            for file in dict.fromkeys((kubeconfig, *remembered)) if kubeconfig else ():
+                await remove_context(home, name, file, heirs=heirs, existed=existed)
         finally:
             if existed:
                 remove_tree(paths.root)

@@ -91,6 +91,11 @@ class ClusterPaths(msgspec.Struct, frozen=True):
         return self.add_on(name) / "certificates"
 
     @property
+    def context_files(self) -> Path:
+        """The names of the user's kubeconfigs that have its context, one a line."""
+        return self.root / "context-files"
+
+    @property
     def audit_policy(self) -> Path:
         """The cluster's copy of the audit policy, if it has one."""
         return self.root / "audit.yaml"

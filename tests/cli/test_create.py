@@ -102,6 +102,28 @@ def test_create_ends_with_the_commands_to_use_next(
     )
 
 
+@pytest.mark.usefixtures("_kubectl_on_path")
+@pytest.mark.parametrize("is_read", [True, False])
+def test_the_commands_to_use_next_work_with_a_kubeconfig_that_was_named(
+    words: Words,
+    runner: RecordingRunner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    is_read: bool,
+) -> None:
+    file = tmp_path / "my.kc"
+    monkeypatch.setenv("KUBECONFIG", f"/other:{file}" if is_read else "/other")
+    runner.answers["create_cluster"] = created(context="kwok-kwok")
+
+    assert words(f"create cluster --kubeconfig {file}") == 0
+
+    said = capfd.readouterr().err
+    reach = "--context kwok-kwok" if is_read else f"--kubeconfig {file}"
+    assert f"\n  kubectl {reach} get nodes\n" in said
+    assert ("current context of" not in said) is is_read
+
+
 def test_who_has_no_kubectl_is_shown_that_of_kwokctl(
     words: Words,
     runner: RecordingRunner,

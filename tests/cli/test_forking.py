@@ -39,8 +39,12 @@ def _created(name: str) -> Created:
 
 @pytest.mark.usefixtures("_kubectl_on_path")
 def test_each_fork_has_a_number(
-    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
     runner.answers["fork_cluster"] = (_fork("a-1"), _fork("a-2"))
 
     assert words("create cluster --name a --from kwok --count 2") == 0

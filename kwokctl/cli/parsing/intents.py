@@ -253,7 +253,7 @@ VERBS: Mapping[str, Mapping[str, str]] = {
 
 _NODE_SIZE = (
     "a node has what its template gives it: "
-    "'kwokctl scale node big --replicas N --param '.allocatable.cpu = \"64\"''"
+    "kwokctl scale node big --replicas N --param '.allocatable.cpu=\"64\"'"
 )
 _ENABLE = "use '--enable NAME'; 'kwokctl addons list' shows which there are"
 _STAYS = "components run in the background in any case; '--wait' waits until they are ready"

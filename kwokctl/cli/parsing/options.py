@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_origin
@@ -82,13 +83,33 @@ def kubeconfig_path(given: str | None, environ: Mapping[str, str] = os.environ) 
 
     if given is not None:
         return expanded(given) if given else None
-    named = [expanded(f) for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
+    named = _named_by(environ)
     clusters = WorkDir(default_workdir()).clusters
     files = [file for file in named if not file.is_relative_to(clusters)]
     if not files:
         # Without a home folder kubectl would look at no file, either.
         return home / ".kube" / "config" if (home := home_folder()) else None
     return next((f for f in files if f.exists()), files[-1])
+
+
+def is_read_by_kubectl(kubeconfig: Path, environ: Mapping[str, str] = os.environ) -> bool:
+    """Return whether kubectl reads a kubeconfig without being told."""
+    usual = kubeconfig_path(None, environ)
+    files = [*_named_by(environ), *([usual] if usual else [])]
+    return kubeconfig.absolute() in [file.absolute() for file in files]
+
+
+def reached_by(kubeconfig: Path, context: str) -> str:
+    """Return the arguments with which kubectl finds a context that is the current one of a kubeconfig."""
+    if is_read_by_kubectl(kubeconfig):
+        return f"--context {context}"
+    return f"--kubeconfig {shlex.quote(str(kubeconfig))}"
+
+
+def _named_by(environ: Mapping[str, str]) -> list[Path]:
+    from kwokctl.host.paths import expanded
+
+    return [expanded(f) for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
 
 
 def cluster_parameters() -> tuple[inspect.Parameter, ...]:

@@ -18,7 +18,9 @@ from kwokctl.cli.parsing.options import (
     Wait,
     chosen_options,
     cluster_parameters,
+    is_read_by_kubectl,
     kubeconfig_path,
+    reached_by,
 )
 from kwokctl.cli.suggestions import get_nodes
 from kwokctl.cli.verbs.deletion import conclude_all
@@ -287,13 +289,13 @@ def _creation(
         state = "existed and has been started" if created.existed else "has been started"
     else:
         state = "exists and runs"
+    access, reach = "your kubeconfig is untouched", reached_by(created.kubeconfig, created.context)
     if request.kubeconfig:
+        place = "" if is_read_by_kubectl(request.kubeconfig) else f" of '{request.kubeconfig}'"
         access, reach = (
-            f"'{created.context}' is the current context",
-            f"--context {created.context}",
+            f"'{created.context}' is the current context{place}",
+            reached_by(request.kubeconfig, created.context),
         )
-    else:
-        access, reach = "your kubeconfig is untouched", f"--kubeconfig {created.kubeconfig}"
     objects = " and ".join(map(objects_of, scaled))
     return Outcome(
         message=f"cluster '{created.name}' {state}{objects and f' with {objects}'}; {access}",

@@ -17,6 +17,7 @@ from kwokctl.clusters.forking.target import ForkPlace, at_its_place, check_place
 from kwokctl.clusters.forking.together import together
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, without_ports
+from kwokctl.clusters.state.context_files import remember_context_file
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.half_copies import begin_copy, complete_copy, demand_whole
 from kwokctl.clusters.state.home import Home, context_name
@@ -117,6 +118,7 @@ async def _forked(home: Home, request: ForkRequest, origin: _Origin, name: Clust
         if request.kubeconfig:
             context = context_name(name)
             await entries.merge_context(request.kubeconfig, paths.kubeconfig, context)
+            remember_context_file(paths, request.kubeconfig)
     return Forked(
         name=name,
         source=request.source,

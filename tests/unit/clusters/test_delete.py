@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.delete import delete_all, delete_cluster
+from kwokctl.clusters.state.context_files import remember_context_file
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import save
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
@@ -221,6 +222,25 @@ async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
 
     assert entries.current_context(config) == "kwok-younger"
     assert messages.lines == ["'kwok-younger' is the current context now"]
+
+
+async def test_the_context_goes_from_each_kubeconfig_that_got_it(home: Home, config: Path) -> None:
+    other = config.with_name("other")
+    cluster = await made_with_context(home, other, "mine")
+    remember_context_file(home.paths(cluster), other)
+
+    await delete_cluster(home, cluster, kubeconfig=config, force=False)
+
+    assert "kwok-mine" not in other.read_text()
+
+
+async def test_no_kubeconfig_is_touched_where_none_is_to_be(home: Home, config: Path) -> None:
+    cluster = await made_with_context(home, config, "mine")
+    remember_context_file(home.paths(cluster), config)
+
+    await delete_cluster(home, cluster, kubeconfig=None, force=False)
+
+    assert "kwok-mine" in config.read_text()
 
 
 async def test_another_current_context_stays(

@@ -10,7 +10,7 @@ import typer
 from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
-from kwokctl.cli.parsing.options import kubeconfig_path
+from kwokctl.cli.parsing.options import kubeconfig_path, reached_by
 from kwokctl.cli.suggestions import get_nodes
 from kwokctl.config.checks import is_file
 from kwokctl.errors import UsageError
@@ -138,15 +138,15 @@ def create_from_file(
     outcome = Outcome(
         message=f"{said} {'is' if len(names) == 1 else 'are'} made from '{wanted.source}'",
         lead="Now you can",
-        then=tuple(_look(call, each.name, each.context) for each in made[:_NAMED]),
+        then=tuple(_look(call, each.name, each.kubeconfig, each.context) for each in made[:_NAMED]),
         cluster=call.name,
         result={"clusters": made},
     )
     conclude(call, outcome, wanted.output)
 
 
-def _look(call: Invocation, name: str, context: str) -> str:
-    return get_nodes(f"--context {context}", replace(call, name=name).itself)
+def _look(call: Invocation, name: str, kubeconfig: Path, context: str) -> str:
+    return get_nodes(reached_by(kubeconfig, context), replace(call, name=name).itself)
 
 
 def _numbered(call: Invocation, wanted: WantedForks) -> list[str]:
@@ -176,7 +176,9 @@ def create(
     outcome = Outcome(
         message=f"{names} {'is' if len(forks) == 1 else 'are'} made from '{wanted.source}'",
         lead="Now you can",
-        then=tuple(_look(call, fork.name, fork.context) for fork in forks[:_NAMED]),
+        then=tuple(
+            _look(call, fork.name, fork.kubeconfig, fork.context) for fork in forks[:_NAMED]
+        ),
         cluster=call.name,
         result={"forks": forks},
     )

@@ -97,7 +97,6 @@ def test_create_ends_with_the_commands_to_use_next(
             "  kubectl --context kwok-mine get nodes\n"
             "  kwokctl --name mine scale node --replicas 1000\n"
             "  kwokctl --name mine delete cluster\n"
-            "writes: straight to etcd (fast)\n"
         ),
     )
 

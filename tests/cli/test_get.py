@@ -54,7 +54,7 @@ def test_clusters_are_listed_by_name_without_looking_at_them(
         (
             "wide",
             (
-                "NAME   READY   STATUS     RUNTIME   VERSION   MAKER\n"
+                "NAME   READY   STATUS     RUNTIME   VERSION   CREATED BY\n"
                 "kwok   0/1     NotReady   binary    v1.36.3   kwokctl (Python)\n"
             ),
         ),

@@ -103,7 +103,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         (
             "snapshot rewind",
             {"rewind_cluster": REWOUND},
-            ["cluster 'kwok' is back at 'a' (12 objects put back, 3 deleted)"],
+            ["cluster 'kwok' is back at 'a' (12 objects restored, 3 deleted)"],
         ),
         (
             "snapshot drop a",
@@ -381,5 +381,5 @@ def test_a_dry_run_of_a_rewind_counts_what_differs(
 
     assert words("snapshot rewind --dry-run") == 0
 
-    line = "# To 'a': 2 nodes, 1,200 pods put back; 1 events deleted.\n"
+    line = "# To 'a': 2 nodes, 1,200 pods restored; 1 events deleted.\n"
     assert line in capfd.readouterr().out

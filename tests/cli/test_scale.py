@@ -178,3 +178,14 @@ def test_only_yes_is_yes(monkeypatch: pytest.MonkeyPatch, answer: str, is_agreed
     assert confirmation.confirmed(Plain(asked), "Delete all?") == is_agreed
 
     assert asked.getvalue() == "Delete all? [y/N]\n"
+
+
+@pytest.mark.parametrize(("word", "selector"), [("all", ""), ("zone=a", "zone=a")])
+def test_pods_may_be_spread_over_all_nodes(
+    words: Words, runner: RecordingRunner, word: str, selector: str
+) -> None:
+    runner.answers["scale"] = ScaleResult(kind="Pod", name="web", created=1)
+
+    assert words(f"scale pod web --replicas 3 --on-nodes {word}") == 0
+
+    assert requested(runner).on_nodes == selector

@@ -105,7 +105,7 @@ def test_a_mark_is_listed(cluster: Installed) -> None:
 def test_whatever_has_changed_is_as_it_was_at_the_mark(cluster: Installed) -> None:
     before = state(cluster)
     disturb(cluster)
-    assert "put back" in cluster.ok("snapshot", "rewind", "--dry-run")
+    assert "restored" in cluster.ok("snapshot", "rewind", "--dry-run")
 
     done = cluster.run("snapshot", "rewind")
 

@@ -313,6 +313,10 @@ def _creation(
 
 
 def _remark(created: "Created") -> str:
-    """Say how it is written to, unless it was there before, and where its components have pages."""
+    """Say why a new cluster is written to in the slower way, if it is, and where its components have pages.
+
+    'status' says how it is written to in any case.
+    """
     pages = [f"{name}: {url}" for name, url in created.urls.items()]
-    return "\n".join([*([] if created.existed else [str(created.data_path)]), *pages])
+    is_worth_it = not created.existed and created.data_path.path == "api"
+    return "\n".join([*([str(created.data_path)] if is_worth_it else []), *pages])

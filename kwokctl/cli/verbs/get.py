@@ -239,7 +239,7 @@ def _cluster_table(statuses: Sequence["ClusterStatus"], *, is_wide: bool) -> Non
     headings = ["NAME", "READY", "STATUS"]
     rows = [[each.name, f"{each.ready}/{each.total}", _in_words(each)] for each in statuses]
     if is_wide:
-        headings += ["RUNTIME", "VERSION", "MAKER"]
+        headings += ["RUNTIME", "VERSION", "CREATED BY"]
         for row, each in zip(rows, statuses, strict=True):
             row += [each.runtime, each.kube_version, each.maker]
     results.emit_table(headings, rows)

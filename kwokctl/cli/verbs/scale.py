@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 
 
+_ALL_NODES = "all"
 _EXAMPLES = (
     "kwokctl scale node --replicas 1000 --wait",
     "kwokctl scale node big --replicas 2 --param '.allocatable.cpu = \"128\"'",
     "kwokctl scale pod --replicas 5000 --namespace load --wait 10m",
-    "kwokctl scale pod --replicas 5000 --on-nodes ''",
+    "kwokctl scale pod --replicas 5000 --on-nodes all",
     "kwokctl --config zoned.yaml scale zoned-node --replicas 30",
     "kwokctl scale node --replicas 0",
 )
@@ -84,7 +85,7 @@ def scale(
         typer.Option(
             "--on-nodes",
             metavar="SELECTOR",
-            help="Spread pods evenly over the nodes with these labels, without the scheduler",
+            help="Spread pods evenly over the nodes with these labels, or over all, without the scheduler",
         ),
     ] = None,
     grace_period: Annotated[
@@ -140,7 +141,7 @@ def scale(
         serial_length=6 if serial_length is None else serial_length,
         namespace=namespace or None,
         params=tuple(params or ()),
-        on_nodes=on_nodes,
+        on_nodes="" if on_nodes == _ALL_NODES else on_nodes,
         force=force,
         grace_seconds=grace_period or 0,
         confirm=unasked if yes or not confirmation.is_possible() else asking,

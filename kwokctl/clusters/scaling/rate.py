@@ -114,7 +114,5 @@ async def _report_lag(
             step.say("")
             continue
         await ended.refresh()
-        number = {0: "", 1: ", one has been ended"}.get(
-            ended.new, f", {ended.new:,} have been ended"
-        )
-        step.say(f"held back: watches are {lag:.1f} s behind{number}")
+        number = {0: "", 1: ", one was ended"}.get(ended.new, f", {ended.new:,} were ended")
+        step.say(f"slowed down: watches are {lag:.1f} s behind{number}")

@@ -221,7 +221,7 @@ class _Scaling:
             raise TimedOutError(
                 f"scaling '{request.set_name}' to {amount(request.replicas, self._resource)} was not "
                 f"done after {request.timeout:g} s",
-                hint="nothing is undone; repeat the command to continue",
+                hint="what was done stays; repeat the command to continue",
             ) from e
 
     @asynccontextmanager
@@ -231,7 +231,7 @@ class _Scaling:
             yield
         except asyncio.CancelledError:
             for progress in self._so_far(changes):
-                note = f"at least {progress}; nothing is undone; repeat the command to continue"
+                note = f"at least {progress}; what was done stays; repeat the command to continue"
                 self._context.progress.note(note)
             raise
         except KwokctlError:

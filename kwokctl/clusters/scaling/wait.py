@@ -68,7 +68,7 @@ async def wait_for(
             f"{_late(len(late), number, resource)} of the set '{set_name}' "
             f"{'is' if len(late) == 1 else 'are'} not {state} {after(seconds)}",
             detail=await _named(late, context.reader),
-            hint="nothing is undone; repeat the command to wait again",
+            hint="what was done stays; repeat the command to wait again",
         ) from e
 
 

@@ -140,8 +140,6 @@ def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
         yield f"yours replace those of the same name: {', '.join(same)}"
     for name, rival in others.items():
         yield f"'{name}' is left out, because your '{rival}' matches the same objects"
-    if stages.own and stages.shipped:
-        yield "'--stage none' leaves out all but your own, '--stage NAME-' a single one"
 
 
 def _usual(sets: Sequence[StageSet], words: Sequence[str]) -> set[str]:

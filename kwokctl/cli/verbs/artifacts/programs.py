@@ -238,7 +238,7 @@ def prune(
     ] = False,
     output: Output = "",
 ) -> None:
-    """Remove unused programs, and what interrupted builds have left, from the cache folder.
+    """Remove unused programs, and leftovers of interrupted builds, from the cache folder.
 
     The folder is shared by all your work folders (KWOK_WORKDIR). A program is kept if a cluster
     of any of them needs it, if it is running, or if it was used within the last 24 hours.

@@ -107,7 +107,7 @@ def rewind(
         dry_run.remark(call, _expected(outlook), output)
         return
     done = call.run(rewind_cluster, call.home, call.cluster, named, keep_events=keep_events)
-    counts = f"{amount(done.written, 'objects')} put back, {done.deleted:,} deleted"
+    counts = f"{amount(done.written, 'objects')} restored, {done.deleted:,} deleted"
     outcome = Outcome(
         message=f"cluster '{call.name}' is back at '{done.mark}' ({counts})",
         remark=_unsettled(done),
@@ -178,7 +178,7 @@ def _document(mark: "Mark") -> dict[str, str | int]:
 
 
 def _expected(outlook: "Outlook") -> str:
-    parts = (("put back", outlook.written), ("deleted", outlook.deleted))
+    parts = (("restored", outlook.written), ("deleted", outlook.deleted))
     said = [f"{_counted(counts)} {what}" for what, counts in parts if counts]
     return f"To '{outlook.mark}': {'; '.join(said) or 'nothing has changed since'}."
 

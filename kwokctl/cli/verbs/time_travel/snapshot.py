@@ -79,7 +79,7 @@ def save(
     rules: Rules = "",
     output: Output = "",
 ) -> None:
-    """Save the etcd database, or objects as documents, to a file that only you may read.
+    """Save the etcd database, or objects as YAML, to a file that only you may read.
 
     The format etcd holds every Secret, k8s none unless '--with-secrets' is given.
     """

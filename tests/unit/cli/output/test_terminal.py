@@ -5,7 +5,7 @@ from kwokctl.cli.output.terminal import Layout, Terminal, laid_out
 from kwokctl.cli.output.writer import Writer
 from tests.support.streams import Awaited, FakeTerminal
 
-HELD = "held back: watches are 0.6 s behind, one has been ended"
+HELD = "slowed down: watches are 0.6 s behind, one was ended"
 
 
 def test_a_short_step_on_a_terminal_is_one_line() -> None:
@@ -90,7 +90,7 @@ def test_numbers_get_a_separate_line_where_the_title_fills_one() -> None:
     layout = laid_out(growing(what=HELD), 5.0, 38)
 
     assert (layout.bar, layout.numbers) == (0, "")
-    first, rest = HELD[:36], f"  {HELD[37:]}"
+    first, rest = HELD[:38], f"  {HELD[39:]}"
     assert layout.more == ("2,285 of 15,606, 457/s, 29 s left", first, rest)
 
 

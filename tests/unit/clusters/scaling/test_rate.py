@@ -179,8 +179,8 @@ def test_a_writer_that_is_held_back_says_by_what_until_it_is_no_more() -> None:
     virtual_time.run(main())
 
     assert said == [
-        "held back: watches are 1.2 s behind",
-        "held back: watches are 2.0 s behind, one has been ended",
-        "held back: watches are 3.0 s behind, 2 have been ended",
+        "slowed down: watches are 1.2 s behind",
+        "slowed down: watches are 2.0 s behind, one was ended",
+        "slowed down: watches are 3.0 s behind, 2 were ended",
         "",
     ]

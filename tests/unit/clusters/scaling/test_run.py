@@ -448,7 +448,7 @@ def test_an_interrupt_reports_what_exists_and_how_to_continue() -> None:
         scale(cluster, listener, interrupt_after=12, kind="pod", replicas=0)
 
     made, deleted = listener.notes
-    stays = "nothing is undone; repeat the command to continue"
+    stays = "what was done stays; repeat the command to continue"
     assert re.fullmatch(rf"at least \d+ of 2,000 pods exist; {stays}", made)
     assert re.fullmatch(rf"at least \d+ of \d+ pods are deleted; {stays}", deleted)
 

@@ -45,7 +45,16 @@ def choose_data_path(options: ClusterOptions, *, patches: Patches | None = None)
         return _insisted(skipped)
     if skipped:
         return Choice(path="api", why=skipped)
-    return Choice(path="etcd", why="fast; see --data-path")
+    return Choice(path="etcd", why=f"fast; see --data-path{_of_webhooks(options)}")
+
+
+def _of_webhooks(options: ClusterOptions) -> str:
+    """Say that what webhooks of add-ons have to see goes another way; the running cluster tells what that is."""
+    add_ons = [each.add_on for each in options.extras if each.add_on is not None]
+    names = dict.fromkeys(f"'{each.name}'" for each in add_ons if each.webhooks is not None)
+    if not names:
+        return ""
+    return f"; kinds that webhooks of {', '.join(names)} see: through the API server"
 
 
 def _insisted(skipped: str) -> Choice:

@@ -7,6 +7,7 @@ import pytest
 
 from kwokctl.artifacts.module_parts import module_part
 from kwokctl.components.catalog import usual_options
+from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
@@ -45,6 +46,14 @@ def options(name: str) -> ClusterOptions:
         for extra in found.extras
     )
     return replace(found, extras=extras)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_the_way_of_writes_names_add_ons_that_must_see_some(name: str) -> None:
+    choice = choose_data_path(options(name))
+
+    assert choice.path == "etcd"
+    assert (f"webhooks of '{name}' see: through the API server" in choice.why) is (name in REACHED)
 
 
 def plan(found: ClusterOptions, site: Site) -> Plan:

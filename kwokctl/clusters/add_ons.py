@@ -1,7 +1,9 @@
-"""Lists what a cluster may have in addition: optional components, and add-ons."""
+"""Lists what a cluster may have in addition, optional components and add-ons; copies one to change it."""
 
+import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 
@@ -10,6 +12,8 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.config.add_ons.folder import SHIPPED, read_add_on, shipped
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.errors import ConflictError, UsageError
 from kwokctl.model import ClusterName
 
 
@@ -32,6 +36,32 @@ def listed_add_ons(home: Home, cluster: ClusterName, *, is_named: bool) -> list[
     paths = home.paths(cluster)
     saved = load(paths, cluster) if is_named or paths.saved.is_file() else None
     return sorted([*_components(saved), *_add_ons(saved)], key=lambda each: each.name)
+
+
+def copy_add_on(name: str, to: Path) -> Path:
+    """Copy an add-on that comes with kwokctl into a folder below `to`; return that.
+
+    Raises UsageError for a name that none of them has, and ConflictError if the folder exists.
+    """
+    known = shipped()
+    if name not in known:
+        near = did_you_mean(name, known)
+        raise UsageError(
+            f"no add-on that comes with kwokctl is called '{name}'",
+            hint=near or f"there are: {', '.join(known)}",
+        )
+    target = to / name
+    if target.exists():
+        raise ConflictError(
+            f"'{target}' exists", hint="choose another folder: nothing is overwritten"
+        )
+    try:
+        shutil.copytree(assets.path(SHIPPED) / name, target)
+    except OSError as e:
+        raise UsageError(
+            f"cannot write '{target}': {e.strerror}", hint="choose another folder"
+        ) from e
+    return target
 
 
 def _components(saved: Saved | None) -> Iterator[ListedAddOn]:

@@ -1,4 +1,4 @@
-"""`addons list`: what there is, and what a cluster has of it."""
+"""`addons list`: what there is, and what a cluster has of it; `addons copy`: one that can be changed."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -54,3 +54,28 @@ def test_what_a_cluster_has_is_marked_also_what_is_of_a_folder(
 def test_a_cluster_that_is_named_must_exist(words: Words, capfd: Capture) -> None:
     assert words("--name other addons list") == 1
     assert "there is no cluster called 'other'" in capfd.readouterr().err
+
+
+def test_an_add_on_is_copied_and_the_copy_can_be_enabled(
+    words: Words, capfd: Capture, tmp_path: Path
+) -> None:
+    assert words(f"addons copy jobset --to {tmp_path}") == 0
+
+    assert f"create cluster --enable {tmp_path}/jobset" in capfd.readouterr().err
+    copied = enabling(str(tmp_path / "jobset")).extras
+    assert copied
+    assert [each.name for each in copied] == [each.name for each in enabling("jobset").extras]
+
+
+def test_no_folder_is_overwritten_by_a_copy(words: Words, capfd: Capture, tmp_path: Path) -> None:
+    mine = tmp_path / "jobset" / "mine"
+    mine.mkdir(parents=True)
+
+    assert words(f"addons copy jobset --to {tmp_path}") == 1
+    assert "nothing is overwritten" in capfd.readouterr().err
+    assert list((tmp_path / "jobset").iterdir()) == [mine]
+
+
+def test_an_add_on_that_there_is_not_is_not_copied(words: Words, capfd: Capture) -> None:
+    assert words("addons copy jobsets") == 2
+    assert "jobset" in capfd.readouterr().err

@@ -26,6 +26,7 @@ _FILLED = {
     "shell": "bash",
     "files": "x",
     "folder": "folder",
+    "add_on": "jobset",
 }
 """What the other arguments of a verb are meanwhile."""
 _BESIDE: dict[tuple[str, ...], dict[str, str]] = {

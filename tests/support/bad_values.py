@@ -179,6 +179,7 @@ TAKEN: Mapping[str, Taken] = {
     "export folder": _becomes_folder,
     "files": lambda value: value in (FOLDER, FILE, ".."),
     "folder": lambda value: value in (FOLDER, ".."),
+    "add_on": _nothing,
     "kind": _nothing,  # no resource template has such a name
     "component": _anything,  # only the cluster knows its components
     "log": _anything,

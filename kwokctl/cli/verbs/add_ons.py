@@ -1,11 +1,16 @@
-"""`addons list`: what a cluster may have in addition."""
+"""`addons`: what a cluster may have in addition, as a list, and as files to be changed."""
+
+from typing import Annotated
 
 import typer
 
+from kwokctl.cli import dry_run
+from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import DEFAULT_NAME, Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import DataOutput
+from kwokctl.cli.parsing.options import DataOutput, Output
+from kwokctl.cli.parsing.values import folder_to_write
 
 _MARK = {True: "yes", False: "no", None: "-"}
 
@@ -17,6 +22,11 @@ def register(app: typer.Typer) -> None:
     )
     examples = ("kwokctl addons list", "kwokctl create cluster --enable jobset,metrics-server")
     commands.command(below, "list", examples=examples)(show)
+    copying = (
+        "kwokctl addons copy descheduler --to .",
+        "kwokctl create cluster --enable ./descheduler",
+    )
+    commands.command(below, "copy", examples=copying)(copy)
 
 
 def show(call: Invocation, *, output: DataOutput = "") -> None:
@@ -35,3 +45,37 @@ def show(call: Invocation, *, output: DataOutput = "") -> None:
     headings = ("NAME", "VERSION", f"IN '{call.name}'", "DESCRIPTION")
     rows = [(each.name, each.version, _MARK[each.enabled], each.about) for each in found]
     results.emit_table(headings, rows)
+
+
+def copy(
+    call: Invocation,
+    add_on: Annotated[
+        str, typer.Argument(metavar="NAME", help="An add-on that comes with kwokctl")
+    ],
+    *,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="DIR",
+            help="Where its folder, which has its name, is written",
+            parser=folder_to_write("--to"),
+        ),
+    ] = ".",
+    output: Output = "",
+) -> None:
+    """Copy the folder of an add-on, to change it and to enable the copy."""
+    from kwokctl.clusters.add_ons import copy_add_on
+    from kwokctl.host.paths import expanded
+
+    if call.is_dry_run:
+        dry_run.remark(call, f"Copy the add-on '{add_on}' into a folder below '{to}'.", output)
+        return
+    target = copy_add_on(add_on, expanded(to))
+    outcome = Outcome(
+        message=f"the add-on '{add_on}' is copied to '{target}'",
+        lead="When you have changed it, use it with",
+        then=(f"kwokctl create cluster --enable {target.absolute()}",),
+        result={"name": add_on, "path": str(target)},
+    )
+    conclude(call, outcome, output)

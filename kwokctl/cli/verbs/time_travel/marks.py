@@ -184,7 +184,7 @@ def _expected(outlook: "Outlook") -> str:
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {folder}" for folder, count in sorted(counts.items()))
+    return ", ".join(amount(count, resource) for resource, count in sorted(counts.items()))
 
 
 def _unsettled(done: "Rewound") -> str:

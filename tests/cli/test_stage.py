@@ -35,6 +35,18 @@ def pod(tmp_path: Path) -> Path:
     return file
 
 
+def test_a_silent_node_says_why_nothing_is_played(
+    words: Words, capfd: Capture, tmp_path: Path
+) -> None:
+    file = tmp_path / "node.yaml"
+    node = "{apiVersion: v1, kind: Node, metadata: {name: n, annotations: {kwokctl.dev/kubelet: WORD}}}"
+    for word, is_said in (("silent", True), ("other", False)):
+        file.write_text(node.replace("WORD", word))
+        assert words(f"stage explain --object {file}") == 0
+        said = capfd.readouterr().err
+        assert ("no Stage is played: the annotation 'kwokctl.dev/kubelet'" in said) is is_said
+
+
 @pytest.fixture
 def stage(tmp_path: Path) -> Path:
     file = tmp_path / "stage.yaml"

@@ -155,6 +155,8 @@ def explain(
     documents = documents or _own(call)
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     calls = functions.stub_functions() if stub_functions else functions.example_functions(wall)
+    if why := explaining.standstill(value):
+        call.console.warn(why)
     verdicts = explaining.explain(stages_for(documents, value), value, calls, wall())
     if output:
         results.emit_data(explaining.as_tested(value, verdicts), output)

@@ -16,6 +16,7 @@ from kwokctl.controller.stages.model import (
     Stage,
     Step,
 )
+from kwokctl.embedded.silence import KUBELET, is_silent
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.template import Functions
 from kwokctl.json_value import Json
@@ -46,6 +47,17 @@ def explain(
 ) -> list[StageVerdict]:
     """Return what each Stage does with an object; `now` is a POSIX time stamp."""
     return [_verdict(stage, value, functions, now) for stage in stages]
+
+
+def standstill(value: Json) -> str:
+    """Return why no Stage is played on an object for now, whatever matches; empty if there is no reason."""
+    metadata = value.get("metadata") or {}
+    if value.get("kind") != "Node" or not is_silent(metadata.get("annotations")):
+        return ""
+    return (
+        f"no Stage is played: the annotation '{KUBELET}' silences the kubelet of the node; "
+        f"'kwokctl kubectl annotate node {metadata.get('name')} {KUBELET}-' ends that"
+    )
 
 
 def as_tested(value: Json, verdicts: Sequence[StageVerdict]) -> dict[str, Json]:

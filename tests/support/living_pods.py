@@ -26,6 +26,7 @@ _BEGINS = 1.2
 _PROGRAMS = (
     "run=1s exit=1", "run=3s", "run=2s exit=1,0", "", "ready=2s", "ready=1s flap=2s", "sick=3s", "started=4s",
     "pull=2s", "pull-failures=2", "stop=3s", "stop=forever", "unready=5s", "run=1s exit=oom back-off=throughout",
+    "run=2s exit=3,0 reason=Lost message='rank 2 is lost'",
 )  # fmt: skip
 _PROBE = {"httpGet": {"path": "/", "port": 80}, "periodSeconds": 1, "failureThreshold": 2}
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")

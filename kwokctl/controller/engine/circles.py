@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.object_warnings import COMPONENT
+from kwokctl.controller.engine.warning_events import warning_of
 from kwokctl.controller.stages.model import MOST_AT_ONCE, Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.kube.resource import Resource
@@ -78,15 +78,6 @@ class CircleGuard:
         )
 
     def _event(self, state: ObjectState, names: str) -> ObjectEvent:
-        return ObjectEvent(
-            resource=self._resource,
-            about_namespace=state.namespace,
-            about=state.name,
-            uid=state.uid,
-            version=str(state.version),
-            type="Warning",
-            reason=_REASON,
-            message=f"Stages without delay follow each other again and again: {names}; {_REMEDY}",
-            component=COMPONENT,
-            at=self._context.wall(),
-        )
+        message = f"Stages without delay follow each other again and again: {names}; {_REMEDY}"
+        at = self._context.wall()
+        return warning_of(self._resource, state, reason=_REASON, message=message, at=at)

@@ -16,6 +16,7 @@ from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.event_counts import EventCounts
 from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.ignored_labels import IgnoredLabels
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import FINAL, Absence, PodOutcome
 from kwokctl.controller.lifecycle.reboot import restarted
@@ -76,6 +77,7 @@ class PodEngine(StageEngine):
         self._usual = usual
         self._looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans, programs)
         self._event_counts = EventCounts()
+        self._ignored_labels = IgnoredLabels(context.warnings, context.wall)
         self._found: dict[str, tuple[int, PodOutcome]] = {}
         """What has come out of the last look at a pod that is to be written at once, by its version."""
         self._written: dict[str, tuple[int, float]] = {}
@@ -84,6 +86,7 @@ class PodEngine(StageEngine):
     def _remove(self, state: ObjectState) -> None:
         self._found.pop(state.uid, None)
         self._event_counts.forget(state.uid)
+        self._ignored_labels.forget(state.uid)
         self._looks.forget(state)
         super()._remove(state)
 
@@ -151,6 +154,7 @@ class PodEngine(StageEngine):
         state.stage = None
 
     def _look_as_kubelet(self, state: ObjectState) -> None:
+        self._ignored_labels.look(state)
         self._chooser.liken(state)
         self._looks.count_in(state)
         try:

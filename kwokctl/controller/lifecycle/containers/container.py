@@ -230,6 +230,7 @@ class PodContainer(ReportedContainer):
             if is_killed:
                 self._return(now, self.ended, is_killed=True)
             else:
+                self.ended.update(self.program.last_words(code))
                 self.due = now
             return
         after = now - started_at + _BLUR

@@ -1,7 +1,8 @@
 """What the program of a fake container does: how long it runs, with what it exits, when it is ready."""
 
 import math
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -16,9 +17,14 @@ SIGKILL = 137
 _BACK_OFFS = {"throughout": True, "late": False}
 _NAMES = (
     "run, exit, pull, pull-failures, start, started, ready, unready, flap, sick, stop, stop-exit, "
-    "and back-off, which is 'throughout' or 'late'"
+    "reason, message, and back-off, which is 'throughout' or 'late'"
 )
 _TIMES = frozenset(("run", "pull", "start", "started", "ready", "unready", "flap", "sick", "stop"))
+_READ: Mapping[str, Callable[[str], Json]] = {
+    **dict.fromkeys(_TIMES, parse_duration),
+    "reason": str,
+    "message": str,
+}
 _NUMBERS = {"pull-failures": "pull_failures", "stop-exit": "stop_code"}
 _FOREVER = {"run": None, "stop": math.inf}
 
@@ -54,6 +60,10 @@ class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
     """From the signal to end until it has ended; infinite if it ignores that."""
     stop_code: int = 0
     """Its exit code after that signal."""
+    reason: str = ""
+    """Why it has failed when it ends by itself with another code than 0; empty as a kubelet says it."""
+    message: str = ""
+    """What it leaves as its last message when it ends by itself."""
 
     @property
     def ignores_signals(self) -> bool:
@@ -66,6 +76,14 @@ class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
         return (
             self.started == self.ready == self.flap == 0.0 and self.unready == self.sick == math.inf
         )
+
+    def last_words(self, code: int) -> dict[str, str]:
+        """Return what the state of its container says in addition when it has ended by itself."""
+        said = {
+            "reason": self.reason if code and not self.is_killed else "",
+            "message": self.message,
+        }
+        return {name: words for name, words in said.items() if words}
 
     def exit_code(self, restarts: int) -> int:
         """Return what it exits with after so many restarts."""
@@ -90,7 +108,7 @@ def changed(program: ContainerProgram, text: str, place: str) -> ContainerProgra
 
 
 def _pairs(text: str, place: str) -> Iterator[tuple[str, str]]:
-    for word in text.split():
+    for word in _words(text, place):
         name, is_there, value = word.partition("=")
         if not is_there:
             raise ExpressionError(
@@ -98,6 +116,18 @@ def _pairs(text: str, place: str) -> Iterator[tuple[str, str]]:
                 hint="for example: run=30s exit=1,0 ready=5s",
             )
         yield name, value
+
+
+def _words(text: str, place: str) -> list[str]:
+    """Part the words of a text; those with spaces are in quotes, as for a shell."""
+    if '"' not in text and "'" not in text:
+        return text.split()
+    try:
+        return shlex.split(text)
+    except ValueError as e:
+        raise ExpressionError(
+            f"{place}: '{text}' cannot be read: {e}", hint="for example: run=30s message='all lost'"
+        ) from e
 
 
 def _field(name: str, value: str) -> dict[str, Json]:
@@ -112,7 +142,7 @@ def _field(name: str, value: str) -> dict[str, Json]:
             return {name: _FOREVER[name]}
         case _ if name in _NUMBERS:
             return {_NUMBERS[name]: int(value)}
-        case _ if name in _TIMES:
-            return {name: parse_duration(value)}
+        case _ if name in _READ:
+            return {name: _READ[name](value)}
         case _:
             raise ValueError(f"names are {_NAMES}")

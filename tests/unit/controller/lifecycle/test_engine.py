@@ -67,6 +67,29 @@ def test_a_write_that_fails_is_tried_again() -> None:
         assert rig.pod()["status"]["phase"] == "Running"
 
 
+def test_a_label_for_a_stage_that_does_not_play_the_pod_is_warned_of_once() -> None:
+    label = "pod-init-container-running-failed.stage.kwok.x-k8s.io"
+
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        for name, life in (("a", {}), ("b", {"kwokctl.dev/life": "stages"})):
+            body = pod(name)
+            body["metadata"] |= {"labels": {label: "true"}, "annotations": life}
+            rig.cluster.put(PODS, body)
+        await asyncio.sleep(30)
+
+        warned = [
+            body
+            for (plural, *_), body in rig.cluster.objects.items()
+            if plural == "events" and body["reason"] == "LabelIgnored"
+        ]
+        [event] = warned
+        assert event["involvedObject"]["name"] == "a"
+        assert f"'{label}'" in event["message"]
+        assert "kwokctl.dev/life: stages" in event["message"]
+
+
 def test_an_annotation_that_cannot_be_read_is_logged_and_can_be_repaired() -> None:
     @story(has_kubelet_pods=True)
     async def _(rig: Rig) -> None:

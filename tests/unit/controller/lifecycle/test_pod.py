@@ -244,6 +244,30 @@ def test_a_container_is_killed_for_memory() -> None:
     assert (end["reason"], end["exitCode"]) == ("OOMKilled", 137)
 
 
+@pytest.mark.parametrize(
+    ("words", "reason", "message"),
+    [
+        ("exit=3 reason=nccl-checking-failure message='rank 2 is lost'", "nccl-checking-failure", "rank 2 is lost"),
+        ("exit=0 reason=never message=done", "Completed", "done"),
+        ("exit=3 message=lost", "Error", "lost"),
+        ("exit=oom reason=never", "OOMKilled", None),
+    ],
+)  # fmt: skip
+def test_a_container_that_ends_says_why(words: str, reason: str, message: str | None) -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": f"run=5s {words}"}, restartPolicy="Never"))
+    end = life.run(20).container()["state"]["terminated"]
+
+    assert (end["reason"], end.get("message")) == (reason, message)
+
+
+def test_a_container_that_is_stopped_says_nothing_of_its_own() -> None:
+    program = "run=100s exit=3 reason=lost message=lost stop-exit=143"
+    body = pod(annotations={"kwokctl.dev/program": program}, activeDeadlineSeconds=10)
+    end = Life(body).run(30).container()["state"]["terminated"]
+
+    assert (end["reason"], end.get("message")) == ("Error", None)
+
+
 def test_an_image_that_cannot_be_pulled_is_tried_again() -> None:
     life = Life(pod(annotations={"kwokctl.dev/program": "pull=1s pull-failures=2"})).run(60)
 

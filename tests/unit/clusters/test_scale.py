@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.dry_run.scaling import scale_steps
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
+from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
@@ -23,6 +25,7 @@ from kwokctl.model import ETCD, ClusterName, NodeAddress, State
 from kwokctl.progress import Silent
 from kwokctl.replacing import replace
 from kwokctl.runtime import Site
+from kwokctl.script.steps import Comment
 from tests.support import fake_etcd
 from tests.support.cluster_server import ClusterServer
 from tests.support.controller_answers import answers, serving_controller
@@ -142,6 +145,23 @@ async def test_scale_warns_when_positions_cannot_be_stored(
 
     assert names(cluster) == ["node-000000", "node-000001", "node-000002"]
     assert any("may be repeated" in line for line in messages.warnings)
+
+
+async def test_a_set_remembers_its_parameters_and_a_dry_run_shows_them(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    params = ('.allocatable.cpu = "7"',)
+    more = replace(THREE_NODES, replicas=4)
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        asked: Any = {"documents": (), "kubeconfig": kubeconfig}
+        await scale(home, NAME, replace(THREE_NODES, params=params), **asked)
+        steps = await scale_steps(home, NAME, more, **asked)
+        await scale(home, NAME, more, **asked)
+
+    assert Comment(f"Parameters of new ones: --param '{params[0]}'") in steps
+    new = cluster.objects["nodes", "", "node-000003"]
+    assert new["status"]["allocatable"]["cpu"] == "7"
+    assert ("configmaps", "kube-system", PARAMETERS) in cluster.objects
 
 
 async def test_a_cluster_made_by_kwokctl_is_scaled_by_its_name(

@@ -2,14 +2,15 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.json_value import Json
-from kwokctl.kube.client import Client
+from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import NODES, PODS
 from tests.support.controllers import Controllers, shared_node
 from tests.support.direct import ask, encoded
@@ -108,6 +109,51 @@ def test_controllers_join_leave_and_are_killed_and_no_lease_ends_that_need_not(
             found = await addresses(client, pods)
             assert len(set(found)) == len(found) == 2 * COUNT
             assert "" not in found
+            following.cancel()
+
+    try:
+        ask(storage, story)
+    finally:
+        controllers.kill()
+
+
+async def silence(client: Client, node: str, word: str | None) -> None:
+    patch = encoded({"metadata": {"annotations": {"kwokctl.dev/kubelet": word}}})
+    await client.call("PATCH", NODES.path(None, node), patch, content_type=PatchType.MERGE)
+
+
+def test_no_controller_takes_a_node_whose_kubelet_is_silent_and_one_has_it_afterwards(
+    storage: Installed, tmp_path: Path
+) -> None:
+    controllers = Controllers(kubeconfig_of(storage), tmp_path, lease_seconds=LEASE)
+    history = LeaseHistory("shared-")
+    silent, other = (shared_node(number)["metadata"]["name"] for number in range(2))
+
+    def latest(node: str) -> StoredLease:
+        return history.versions[node][-1]
+
+    async def eventually(holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(90):
+            while not holds():
+                await asyncio.sleep(0.05)
+
+    async def story(client: Client) -> None:
+        async with objects(client), asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(history.follow(client))
+            controllers.start(KWOK)
+            controllers.start()
+            await history.until(12, 12)
+
+            await silence(client, silent, "silent")
+            late = 2 * LEASE
+            await eventually(lambda: latest(other).renewed > latest(silent).renewed + late)
+
+            ended = latest(silent).expires()
+            await silence(client, silent, None)
+            await eventually(lambda: latest(silent).renewed > ended)
+            again = latest(silent).renewed
+            await eventually(lambda: latest(silent).renewed > again)
+            assert latest(silent).holder in {controllers.holder(number) for number in range(2)}
             following.cancel()
 
     try:

@@ -29,6 +29,7 @@ def test_a_pod_on_a_managed_node_runs_with_one_patch() -> None:
         assert status["podIP"] == "10.1.0.1"
         assert status["podIPs"] == [{"ip": "10.1.0.1"}, {"ip": "fd00:1::1"}]
         assert {c["type"] for c in status["conditions"]} == {
+            "PodScheduled",
             "Initialized",
             "Ready",
             "ContainersReady",

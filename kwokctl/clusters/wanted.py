@@ -52,7 +52,7 @@ _OPEN_ETCD = (
 )
 _CUSTOM_STAGES = (
     "Stages that you apply with kubectl come beside those of the cluster, or take the place of those "
-    "of the same name"
+    "that are for the same objects, and of those of the same name for good"
 )
 _CUSTOM_COMMANDS = (
     "every user of the cluster who may create objects of kind {kinds} runs programs on this machine, "

@@ -14,8 +14,9 @@ import msgspec
 from kwokctl import __version__
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.kubelet_features import with_features
-from kwokctl.controller.cluster.watchers import ClusterWatchers
+from kwokctl.controller.cluster.watchers import ClusterWatchers, Documents
 from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.documents.replaced import ReplacedStages
 from kwokctl.controller.leases.names import own_name
 from kwokctl.controller.membership.identity import own_identity
 from kwokctl.controller.membership.membership import Membership
@@ -162,15 +163,20 @@ async def _serve(
 
 def _documents(
     settings: Settings, client: Client, stages: ChangingStages, context: ControllerContext
-) -> list[CustomResources]:
+) -> list[Documents]:
     """Return what follows the documents that are custom resources; each kind has its use."""
     uses = {"Stage": stages.change}
-    return [
+    found: list[Documents] = [
         CustomResources(
             client, kind, uses[kind], Verdicts(client, kind, context.wall), context.random
         )
         for kind in settings.custom_kinds
     ]
+    if settings.custom_kinds and settings.stages:
+        replaced = ReplacedStages(client, stages.leave_out, context.random)
+        stages.remember = replaced.note
+        found.append(replaced)
+    return found
 
 
 def _fallback(

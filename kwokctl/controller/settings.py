@@ -17,6 +17,7 @@ from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.lives import LIFE, STAGES
 from kwokctl.controller.stages.model import POD, Stage
 from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.rivals import read_shipped
 from kwokctl.embedded.flags import parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import ConfigError, UsageError
@@ -133,6 +134,8 @@ def settings_of(
         progress.note(f"{place} is left out: {reason}")
     custom_kinds = custom_kinds_of(flags, options) & configuration.CUSTOM_KINDS
     stages = read_stages(documents)
+    if custom_kinds and stages:
+        read_shipped()
     if flags.pods == "kubelet" and (found := _names_of_pod_stages(stages)):
         progress.note(f"for pods with the annotation '{LIFE}: {STAGES}' alone: {', '.join(found)}")
     if not stages and "Stage" not in custom_kinds and flags.pods != "kubelet":

@@ -1,7 +1,7 @@
 """The Stages that a controller plays now, and what `scale` gets of them to play the same."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import sha256
 
 import msgspec
@@ -19,6 +19,10 @@ log = logging.getLogger(__name__)
 _KINDS = frozenset({"Node", "Pod"})
 
 
+def _forget(_: Mapping[str, str]) -> None:
+    """Remember nothing: there are no Stages of files that could be replaced."""
+
+
 class ChangingStages:
     """Gives the controller the Stages of its files, and those that are custom resources."""
 
@@ -28,15 +32,30 @@ class ChangingStages:
         self._controller = controller
         self._manager = manager
         self._library = StageLibrary(stages_of_files(settings.stages, settings.stage_documents))
+        self._custom: Bodies | None = None
+        self._replaced: Mapping[str, str] = {}
+        self.remember: Callable[[Mapping[str, str]], None] = _forget
+        """Gets the Stages of files that custom resources have come in place of."""
         is_known = KIND not in settings.custom_kinds
         self.played = self._played(settings.stage_documents) if is_known else None
         """What `scale` gets; None before the custom resources are known."""
 
     def change(self, custom: Bodies) -> Mapping[str, str]:
         """Play with these custom resources; return what is wrong with some, by their names."""
-        found = self._library.update(custom)
+        self._custom = custom
+        return self._play(custom)
+
+    def leave_out(self, replaced: Mapping[str, str]) -> None:
+        """Play without those Stages of files that were replaced by custom resources before."""
+        self._replaced = replaced
+        if self._custom is not None:
+            self._play(self._custom)
+
+    def _play(self, custom: Bodies) -> Mapping[str, str]:
+        found = self._library.update(custom, self._replaced)
         for remark in found.remarks:
             log.log(remark.level, "%s", remark.text)
+        self.remember(found.replaced)
         self._controller.change(each.value for each in found.in_force.values())
         self.played = self._played(each.body for each in found.in_force.values())
         return found.refused

@@ -53,6 +53,14 @@ def cluster(installed: Installed) -> Installed:
     return installed
 
 
+KEPT = ("-n", "kube-system", "configmap", "kwokctl-replaced-stages")
+
+
+def forget(cluster: Installed) -> None:
+    """Let Stages of files be played again whose custom resources are gone."""
+    cluster.kubectl("delete", *KEPT)
+
+
 def apply(cluster: Installed, *objects: dict[str, Any]) -> None:
     for each in objects:
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(each))
@@ -97,9 +105,7 @@ def test_the_usual_stages_are_played_and_a_new_one_on_pods_that_rest(cluster: In
     assert "breaks" in cluster.kubectl("get", "stages.kwok.x-k8s.io")
 
 
-def test_a_stage_takes_the_place_of_the_files_one_of_its_name_until_it_is_gone(
-    cluster: Installed,
-) -> None:
+def test_a_stage_takes_the_place_of_the_files_one_of_its_name_for_good(cluster: Installed) -> None:
     apply(cluster, stage("pod-ready", template="phase: Unknown"))
     until("it is in force", lambda: "'pod-ready' of the cluster is played in place" in log(cluster))
     apply(cluster, pod("other"))
@@ -107,9 +113,46 @@ def test_a_stage_takes_the_place_of_the_files_one_of_its_name_until_it_is_gone(
 
     cluster.kubectl("delete", "stage", "pod-ready")
 
-    until("the file's is in force", lambda: "the file's is played again" in log(cluster))
-    apply(cluster, pod("usual"))
-    until("it is played", ends_up(cluster, "pod", "usual", "Running"))
+    until("that is noticed", lambda: "stage 'pod-ready' stays left out" in log(cluster))
+    cluster.ok("stop", "cluster")
+    cluster.ok("start", "cluster", "--wait")
+    apply(cluster, pod("usual"), pod("fragile-too", fragile="true"))
+    played = cluster.ok("status", "-o", "json")
+    assert '"pod-delete"' in played
+    assert '"pod-ready"' not in played
+    assert phase(cluster, "pod", "usual") == "Pending"
+
+    forget(cluster)
+    until("the file's is played", ends_up(cluster, "pod", "usual", "Running"))
+
+
+def test_a_rewind_knows_what_was_replaced_then(cluster: Installed) -> None:
+    cluster.ok("snapshot", "mark")
+    apply(cluster, stage("pod-ready", template="phase: Unknown"))
+    until(
+        "that is kept",
+        lambda: "pod-ready" in cluster.kubectl("get", *KEPT, "--ignore-not-found", "-o", "yaml"),
+    )
+
+    cluster.ok("snapshot", "rewind")
+
+    apply(cluster, pod("rewound"))
+    until("the file's is played", ends_up(cluster, "pod", "rewound", "Running"))
+
+
+def test_a_shipped_stage_is_left_out_for_one_that_is_for_the_same_objects(
+    cluster: Installed,
+) -> None:
+    apply(cluster, stage("mine", template="phase: Unknown"))
+    until("it is left out", lambda: "stage 'pod-ready' is left out: stage 'mine'" in log(cluster))
+    apply(cluster, *(pod(f"of-mine-{number}") for number in range(5)))
+    for number in range(5):
+        until("it is played", ends_up(cluster, "pod", f"of-mine-{number}", "Unknown"))
+
+    cluster.kubectl("delete", "stage", "mine")
+
+    apply(cluster, pod("of-file"))
+    until("the file's is played", ends_up(cluster, "pod", "of-file", "Running"))
 
 
 def test_a_wrong_stage_is_named_in_its_status_and_stops_no_other(cluster: Installed) -> None:
@@ -172,12 +215,16 @@ def test_scale_plays_the_stages_that_are_in_force_now(cluster: Installed) -> Non
     assert len(nodes) == 50
     assert not any(condition(each, "Ready") == "True" for each in nodes)
     cluster.kubectl("delete", "stage", "node-initialize")
+    forget(cluster)
     cluster.ok("scale", "node", "--replicas", "50", "--wait")
 
 
 def test_stages_are_in_force_after_a_restart_before_anything_is_played(cluster: Installed) -> None:
     apply(cluster, stage("pod-ready", template="phase: Unknown"))
-    until("it is in force", lambda: log(cluster).count("is played in place of the file's") > 2)
+    until(
+        "it is in force",
+        lambda: log(cluster).count("'pod-ready' of the cluster is played in place") > 2,
+    )
     cluster.ok("stop", "cluster")
     cluster.ok("start", "cluster")
     apply(cluster, pod("restarted"))

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kwokctl import assets
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.stage_language import is_portable, portable
@@ -21,8 +20,8 @@ from kwokctl.components.stage_sets import (
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import STAGE
 from kwokctl.config.options import ClusterOptions
-from kwokctl.errors import ExpressionError, UsageError
-from kwokctl.expr import yaml
+from kwokctl.controller.stages.rivals import rival_of
+from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
 
 if TYPE_CHECKING:
@@ -157,36 +156,13 @@ def _displaced(
     found = {document.name: document.name for document in own}
     names = [_name(body) for body in shipped]
     for stage in _read([_document(body) for body in shipped]):
-        if stage.name in usual and (rival := _rival(stage, rivals)):
+        if stage.name in usual and (rival := rival_of(stage, rivals)):
             found.setdefault(stage.name, rival)
     return {name: rival for name, rival in found.items() if name in names}
 
 
-def _rival(stage: "Stage", others: Sequence["Stage"]) -> str:
-    """Return the name of a Stage that is for all objects that this one is known to be for."""
-    objects = [each for each in _examples() if _is_for(stage, each)]
-    rivals = (
-        other.name for other in others if objects and all(_is_for(other, each) for each in objects)
-    )
-    return next(rivals, "")
-
-
-def _is_for(stage: "Stage", value: Json) -> bool:
-    kind = stage.kind
-    if (kind.api_version, kind.name) != (value["apiVersion"], value["kind"]):
-        return False
-    try:
-        return stage.matches(value)
-    except ExpressionError:
-        return False
-
-
 def _kind_of(body: Mapping[str, Json]) -> Json:
     return ((body.get("spec") or {}).get("resourceRef") or {}).get("kind")
-
-
-def _examples() -> list[Json]:
-    return list(yaml.load(assets.text("stages/examples.yaml")).values())
 
 
 def _document(body: Mapping[str, Json]) -> Document:

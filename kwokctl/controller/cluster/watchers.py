@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from random import Random
+from typing import Protocol
 
 import msgspec
 
@@ -18,7 +19,6 @@ from kwokctl.controller.engine.decoded import (
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
-from kwokctl.embedded.documents.custom_resources import CustomResources
 from kwokctl.embedded.selection import Selection
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_from_cache
@@ -30,6 +30,18 @@ _GATHER = 0.03
 """Seconds between reads of a watch while much happens: a kubelet takes far longer to start a pod."""
 
 
+class Documents(Protocol):
+    """Something in the cluster that says what is played."""
+
+    async def known(self) -> None:
+        """Wait until it has been read, or the cluster has turned out not to show it."""
+        ...
+
+    async def run(self) -> None:
+        """Follow it until cancelled."""
+        ...
+
+
 class ClusterWatchers:
     """Follows nodes, then pods, then other kinds; every failure is retried without end."""
 
@@ -39,7 +51,7 @@ class ClusterWatchers:
         controller: Controller,
         selection: Selection,
         random: Random,
-        documents: Sequence[CustomResources] = (),
+        documents: Sequence[Documents] = (),
     ) -> None:
         """Watch with `client`, and call `controller` with every change.
 

@@ -68,6 +68,8 @@ class CustomDocuments(msgspec.Struct, Generic[T]):
     """What the kind is called in the log; its name if nothing is given."""
     counts: str = "counts"
     """What is said of a document in force."""
+    returns: bool = True
+    """Whether the document of a file counts again when the custom resource in its place is gone."""
     _seen: Bodies = msgspec.field(default_factory=dict)
     _known: dict[str, "_Found[T]"] = msgspec.field(default_factory=dict)
 
@@ -135,10 +137,10 @@ class CustomDocuments(msgspec.Struct, Generic[T]):
         subject = f"{self.title or self.kind} '{key}' of the cluster"
         is_in_file = key in self.files
         if isinstance(now, RefusedDocument):
-            rest = f"; the file's {self.counts}" if is_in_file else ""
+            rest = f"; the file's {self.counts}" if is_in_file and self.returns else ""
             return Remark(logging.ERROR, f"{subject} is left out: {now.problem}{rest}")
         if now is None:
-            rest = f": the file's {self.counts} again" if is_in_file else ""
+            rest = f": the file's {self.counts} again" if is_in_file and self.returns else ""
             return Remark(logging.INFO, f"{subject} is gone{rest}")
         if isinstance(before, AcceptedDocument):
             return Remark(logging.INFO, f"{subject} has changed")

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kwokctl.dataplane.scale_protocol import PlayedStages
-from kwokctl.kube.resource import PODS, Resource
+from kwokctl.kube.resource import CONFIG_MAPS, PODS, Resource
 from tests.support.stage_documents import stage
 from tests.unit.controller.test_run import Story, story, until
 
@@ -57,7 +57,7 @@ async def test_a_stage_that_comes_is_played_on_objects_at_rest(tmp_path: Path) -
         await until(lambda: at.phase("p") == "Failed")
 
 
-async def test_one_of_the_name_of_a_files_stage_takes_its_place_until_it_is_gone(
+async def test_a_files_stage_that_was_replaced_stays_left_out_until_that_is_forgotten(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
@@ -66,14 +66,46 @@ async def test_one_of_the_name_of_a_files_stage_takes_its_place_until_it_is_gone
         at.pod("p", "n")
         await until(lambda: at.phase("p") == "Unknown")
         assert "stage 'pod-ready' of the cluster is played in place of the file's" in caplog.text
+        await until(lambda: remembered(at) == {"pod-ready": "pod-ready"})
 
         at.cluster.remove(STAGES, "pod-ready")
-
+        await until(lambda: "the file's stage 'pod-ready' stays left out" in caplog.text)
         at.pod("q", "n")
-        await until(lambda: at.phase("q") in {"Running", "Unknown"})
-        await until(lambda: "is gone: the file's is played again" in caplog.text)
-        at.pod("r", "n")
-        await until(lambda: at.phase("r") == "Running")
+        at.cluster.put(STAGES, ending("ends", to="Succeeded"))
+        running(at, "r")
+        await until(lambda: at.phase("r") == "Succeeded")
+        assert at.phase("q") == "Pending"
+
+        at.cluster.remove(CONFIG_MAPS, "kwokctl-replaced-stages", "kube-system")
+        await until(lambda: at.phase("q") == "Succeeded")
+        assert "the file's stage 'pod-ready' is played again" in caplog.text
+
+
+async def test_what_was_replaced_before_is_known_before_anything_is_played(tmp_path: Path) -> None:
+    kept = {"metadata": {"name": "kwokctl-replaced-stages", "namespace": "kube-system"}}
+    async with story(tmp_path, "--enable-crds=Stage", serves=(STAGES,), away=True) as at:
+        at.cluster.put(CONFIG_MAPS, {**kept, "data": {"pod-ready": "gone"}})
+        at.cluster.put(STAGES, ending("ends", to="Succeeded"))
+        at.node("n")
+        at.pod("p", "n")
+        running(at, "r")
+        at.handler.is_away = False
+        await until(lambda: at.phase("r") == "Succeeded")
+        assert at.phase("p") == "Pending"
+
+
+def running(at: Story, name: str) -> None:
+    spec = {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}
+    metadata = {"name": name, "namespace": "ns"}
+    at.cluster.put(PODS, {"metadata": metadata, "spec": spec, "status": {"phase": "Running"}})
+
+
+def remembered(at: Story) -> dict[str, str]:
+    try:
+        found = at.cluster.object(CONFIG_MAPS, "kwokctl-replaced-stages", "kube-system")
+    except KeyError:
+        return {}
+    return dict(found["data"])
 
 
 async def test_one_that_is_wrong_is_named_and_stops_no_other(

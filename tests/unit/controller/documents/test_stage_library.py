@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.controller.documents.stages import StageLibrary, stages_of_files
+from tests.support.options import cluster_options
 from tests.support.stage_documents import read, stage
 
 RUNS = stage("runs", template="phase: Running")
@@ -23,16 +25,81 @@ def named(*custom: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {body["metadata"]["name"]: body for body in custom}
 
 
-def test_a_custom_resource_takes_the_place_of_the_files_stage_until_it_is_gone() -> None:
+def test_a_custom_resource_takes_the_place_of_the_files_stage() -> None:
     stages = library(RUNS, ENDS)
     usual = stages.update({}).in_force
 
-    replaced = stages.update(named(OTHER)).in_force
-    assert list(replaced) == ["runs", "ends"]
-    assert replaced["runs"].body["spec"] == OTHER["spec"]
-    assert replaced["ends"].value is usual["ends"].value
+    found = stages.update(named(OTHER))
+    assert list(found.in_force) == ["runs", "ends"]
+    assert found.in_force["runs"].body["spec"] == OTHER["spec"]
+    assert found.in_force["ends"].value is usual["ends"].value
+    assert found.replaced == {"runs": "runs"}
 
-    assert stages.update({}).in_force["runs"].value is usual["runs"].value
+
+def test_a_replaced_stage_stays_left_out_as_long_as_that_is_remembered() -> None:
+    stages = library(RUNS, ENDS)
+    found = stages.update(named(OTHER))
+
+    gone = stages.update({}, found.replaced)
+    assert list(gone.in_force) == ["ends"]
+    assert not gone.replaced
+    assert [each.text for each in gone.remarks] == [
+        "stage 'runs' of the cluster is gone",
+        (
+            "the file's stage 'runs' stays left out; to play it again: kubectl -n kube-system delete "
+            "configmap kwokctl-replaced-stages"
+        ),
+    ]
+
+    forgotten = stages.update({})
+    assert list(forgotten.in_force) == ["runs", "ends"]
+    assert [each.text for each in forgotten.remarks] == ["the file's stage 'runs' is played again"]
+
+
+def test_a_restart_finds_what_was_replaced_before() -> None:
+    found = library(RUNS, ENDS).update({}, {"runs": "other", "unknown": "other"})
+
+    assert list(found.in_force) == ["ends"]
+    assert [each.text for each in found.remarks] == [
+        "the file's stage 'runs' is left out: stage 'other' of the cluster has replaced it"
+    ]
+
+
+def test_a_shipped_stage_is_left_out_for_one_that_is_for_the_same_objects() -> None:
+    shipped = [dict(each) for each in stages_in_force(cluster_options(), ()).documents]
+    names = [each["metadata"]["name"] for each in shipped]
+    stages = library(*shipped)
+    part = {"matchLabels": {"part": "x"}}
+
+    some = stages.update(named(stage("slow", template="phase: Running", selector=part)))
+    assert [*some.in_force] == [*names, "slow"]
+
+    found = stages.update(named(stage("slow", template="phase: Running")))
+    assert [*found.in_force] == [*(name for name in names if name != "pod-ready"), "slow"]
+    assert not found.replaced
+    assert "the file's stage 'pod-ready' is left out" in found.remarks[-1].text
+
+    back = stages.update({}, found.replaced)
+    assert [*back.in_force] == names
+    assert back.remarks[-1].text == "the file's stage 'pod-ready' is played again"
+
+
+def test_a_stage_of_the_users_own_in_a_file_is_replaced_by_name_only() -> None:
+    found = library(stage("slow", template="phase: Running")).update(
+        named(stage("slower", template="phase: Running"))
+    )
+
+    assert [*found.in_force] == ["slow", "slower"]
+
+
+def test_heartbeats_are_replaced_by_name_only() -> None:
+    shipped = [dict(each) for each in stages_in_force(cluster_options(), ()).documents]
+    beats = stage("beats", "Node", phase=None, template="phase: Running")
+
+    found = library(*shipped).update(named(beats))
+
+    assert "node-heartbeat-with-lease" in found.in_force
+    assert "node-initialize" not in found.in_force
 
 
 def test_what_others_write_into_the_object_does_not_change_the_stage() -> None:
@@ -76,8 +143,8 @@ def test_each_change_is_reported_once() -> None:
         "stage 'ends' of the cluster is gone",
         "stage 'runs' of the cluster has changed",
     ]
-    [wrong] = remarks(stages, WRONG)
+    wrong, back = remarks(stages, WRONG)
     assert wrong.startswith("stage 'runs' of the cluster is left out: 'spec.steps[0].patch")
-    assert wrong.endswith("; the file's is played")
+    assert back == "the file's stage 'runs' is played again"
     assert remarks(stages, WRONG) == []
-    assert remarks(stages) == ["stage 'runs' of the cluster is gone: the file's is played again"]
+    assert remarks(stages) == ["stage 'runs' of the cluster is gone"]

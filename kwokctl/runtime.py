@@ -210,6 +210,15 @@ class WritesScripts(Protocol):
 
 
 @runtime_checkable
+class PlansAhead(Protocol):
+    """A runtime that can be planned for where what it needs is not there."""
+
+    def expect_nothing(self) -> None:
+        """Take what it needs as if it were there, and had nothing yet. Nothing may be done any more."""
+        ...
+
+
+@runtime_checkable
 class DescribesItself(Protocol):
     """A runtime that can say what it is on this machine."""
 

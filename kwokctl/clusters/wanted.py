@@ -40,7 +40,7 @@ from kwokctl.model import (
     ClusterName,
     ComponentName,
 )
-from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
+from kwokctl.runtime import BringsKubernetes, PlansAhead, RunsImages, Runtime
 
 _NO_FSYNC = (
     "etcd does not wait for the disk: a power cut or a crash of the machine may lose the last "
@@ -223,15 +223,21 @@ def _check_node_proxy(runtime: Runtime, options: ClusterOptions, *, has_processe
         )
 
 
-async def choose_runtime(home: Home, options: ClusterOptions) -> Runtime:
+async def choose_runtime(home: Home, options: ClusterOptions, *, is_plan: bool = False) -> Runtime:
     """Return the runtime that was requested, else the first that can run here, and report which.
 
-    Raises UnavailableError if the one asked for cannot run here, or none can; UsageError for an
-    unknown name.
+    For a plan, the one asked for need not run here, if it can be planned for. Raises UnavailableError if
+    the one asked for cannot run here, or none can; UsageError for an unknown name.
     """
     if options.runtime:
         runtime = home.runtime(options.runtime)
-        await runtime.check()
+        try:
+            await runtime.check()
+        except UnavailableError as e:
+            if not is_plan or not isinstance(runtime, PlansAhead):
+                raise
+            home.progress.warn(f"{e}; this is the plan for an engine that has nothing yet")
+            runtime.expect_nothing()
         return runtime
     missing: list[KwokctlError] = []
     for name in options.runtimes:

@@ -74,6 +74,10 @@ class EngineRuntime:
         if not await is_a_users_podman(self._engine):
             await demand_root(self._engine)
 
+    def expect_nothing(self) -> None:
+        """Plan for an engine that has nothing yet, though none answers."""
+        self._engine.expect_nothing()
+
     def site(self, cluster: ClusterName) -> Site:
         """Return the addresses and paths as the containers, and the controller, see them."""
         return DockerSite(shares_sockets=self._engine.endpoint.shares_this_kernel)

@@ -10,15 +10,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from kwokctl.errors import CommandError, ConflictError, NotFoundError, UnavailableError
+from kwokctl.host.platforms import user_id
 from kwokctl.host.processes.usage import descendants
 from kwokctl.json_value import Json
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.explained import explained
+from runtimes.engine.nothing import NoSdk
 from runtimes.engine.taken import conflict
 
 if TYPE_CHECKING:
@@ -71,6 +73,12 @@ class Engine:
         self._first = Lock()
         self._describing = Lock()
         self._description: Mapping[str, Json] = {}
+        self._stand_in: NoSdk | None = None
+
+    def expect_nothing(self) -> None:
+        """Answer from now on as an engine that has nothing yet, for a plan that is not carried out."""
+        is_podman = self.command == "podman"
+        self._stand_in = NoSdk(is_podman=is_podman, is_rootless=is_podman and bool(user_id()))
 
     async def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless an engine of this machine answers."""
@@ -212,6 +220,9 @@ class Engine:
     @contextmanager
     def dialled(self) -> "Iterator[Sdk]":
         """Yield the SDK's client, in a thread; what it raises becomes an error of kwokctl."""
+        if self._stand_in is not None:
+            yield cast("Sdk", self._stand_in)
+            return
         with explained(self.endpoint.url, self._remedy):
             with self._first:
                 client = self._dialled

@@ -67,6 +67,10 @@ class KindRuntime:
             )
         await self._provider.check()
 
+    def expect_nothing(self) -> None:
+        """Plan for an engine that has nothing yet, though none answers."""
+        self._engine.expect_nothing()
+
     def site(self, cluster: ClusterName) -> Site:
         """Return the addresses and paths as the node's pods, and the controller, see them."""
         return KindSite(shares_sockets=self._engine.endpoint.shares_this_kernel)

@@ -323,6 +323,21 @@ def test_ports_are_those_that_were_free_when_the_script_was_printed(in_process: 
     assert f"launch {KUBE_APISERVER} env" in done.stdout
 
 
+@pytest.mark.parametrize("runtime", ["docker", "podman", "kind", "kind-podman"])
+def test_a_plan_needs_no_engine(in_process: Kwokctl, tmp_path: Path, runtime: str) -> None:
+    nobody = f"unix://{tmp_path}/nobody.sock"
+    words = ("create", "cluster", "--runtime", runtime)
+    none = {"DOCKER_HOST": nobody, "CONTAINER_HOST": nobody}
+
+    planned = in_process(*words, "--dry-run", **none)
+
+    assert planned.returncode == 0, planned.stderr
+    assert "the plan for an engine that has nothing yet" in planned.stderr
+    wanted = "kind create cluster" if "kind" in runtime else f"{runtime} network create"
+    assert wanted in planned.stdout
+    assert in_process(*words, **none).returncode == 1
+
+
 def test_programs_that_are_missing_are_downloaded_and_checked(in_process: Kwokctl) -> None:
     done = in_process("create", "cluster", "--runtime", "binary", "--dry-run")
 

@@ -45,7 +45,9 @@ async def create_steps(home: Home, request: CreateRequest) -> Steps:
         entries.check_mergeable(request.kubeconfig, context_name(request.name), paths.root)
     if paths.saved.is_file():
         return await _continue_steps(home, request)
-    draft = await drafted(home, request.name, wanted, request.resolved, request.documents)
+    draft = await drafted(
+        home, request.name, wanted, request.resolved, request.documents, is_plan=True
+    )
     found = await foreseen(
         home, draft.runtime, draft.options, [*draft.needed, *tools_of(draft.options)]
     )

@@ -11,7 +11,14 @@ from kwokctl.artifacts.resolve import ArtifactSource, not_stored, store_of
 from kwokctl.artifacts.target import here
 from kwokctl.clusters.dry_run.program import kwokctl
 from kwokctl.clusters.programs.images import ImageChoice, image_choices
-from kwokctl.clusters.programs.needed import embedded, prefixes, source_of, wanted_program
+from kwokctl.clusters.programs.needed import (
+    embedded,
+    prefixes,
+    refuse_given,
+    source_of,
+    version_of,
+    wanted_program,
+)
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.images import Images
@@ -62,13 +69,21 @@ async def foreseen(
 
     An image that the engine has comes first, then a program of the store, then what is published.
     """
+    brought: dict[str, Artifact] = {}
     if isinstance(runtime, BringsKubernetes):
-        names = [runtime.maker, *(name for name in names if name not in runtime.brings)]
+        refuse_given(runtime, options, names)
+        brought = {
+            name: (settled or {}).get(name)
+            or Artifact(name=name, version=version_of(options, name))
+            for name in names
+            if name in runtime.brings
+        }
+        names = [runtime.maker, *(name for name in names if name not in brought)]
     by_image = await _images(home, runtime, options, names, settled or {})
     rest = [name for name in names if name not in by_image.artifacts]
     programs = foreseen_programs(home, options, rest)
     return Foreseen(
-        artifacts={**by_image.artifacts, **programs.artifacts},
+        artifacts={**brought, **by_image.artifacts, **programs.artifacts},
         steps=(*by_image.steps, *programs.steps),
     )
 

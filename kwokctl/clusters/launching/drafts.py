@@ -65,12 +65,16 @@ async def drafted(
     wanted: WantedCluster,
     resolved: Resolved,
     documents: tuple[Document, ...],
+    *,
+    is_plan: bool = False,
 ) -> Draft:
     """Choose the runtime of a new cluster and check the request for it; report what was chosen.
 
+    A plan needs no engine.
+
     Raises CapacityError for a profile that this machine is too small for.
     """
-    runtime = await choose_runtime(home, wanted.options)
+    runtime = await choose_runtime(home, wanted.options, is_plan=is_plan)
     by_engine = isinstance(runtime, RunsImages | BringsKubernetes)
     options = replace(
         wanted.options,

@@ -10,6 +10,8 @@ from kwokctl.embedded.http.messages import RefusedError
 from kwokctl.embedded.http.parsing import RequestHead, read_head
 
 _END_OF_HEAD = b"\r\n\r\n"
+_HANDSHAKE = b"\x16"
+"""How a handshake of TLS begins, and no request."""
 AT_ONCE = 16 * 1024
 """Bytes that are received at once, as many as TLS has in a record."""
 
@@ -49,6 +51,11 @@ class ServedConnection(asyncio.BufferedProtocol):
         """The client's certificate as `ssl` describes it, which has been verified."""
         found = self._extra("peercert")
         return cast("Mapping[str, Any]", found) if found else None
+
+    @property
+    def _is_tls_in_vain(self) -> bool:
+        """Whether the client begins a handshake of TLS on a port without: it waits for no answer of HTTP."""
+        return self._received[:1] == _HANDSHAKE and self._extra("ssl_object") is None
 
     # Called by the transport.
 
@@ -113,7 +120,7 @@ class ServedConnection(asyncio.BufferedProtocol):
         if self._received:  # sent ahead: that must not keep others waiting
             await asyncio.sleep(0)
         while (head := self._taken_head()) is None:
-            if self._has_ended:
+            if self._has_ended or self._is_tls_in_vain:
                 return None
             await self._wait()
         if self.is_lost:

@@ -23,11 +23,12 @@ from kwokctl.embedded.http.messages import (
     Request,
 )
 from kwokctl.embedded.http.routes import Route, RouteTable
-from kwokctl.embedded.http.server import Certificate
+from kwokctl.embedded.http.server import Certificate, HttpServer
 from kwokctl.errors import ApiError, ConfigError, UnavailableError
+from kwokctl.tasks import beside
 from tests.support.certificates import certificates
 from tests.support.eventually import eventually
-from tests.support.kubelet_rig import client_tls, serving_kubelet
+from tests.support.kubelet_rig import client_tls, everybody, serving_kubelet
 
 
 async def hello(request: Request) -> Answer:
@@ -48,6 +49,20 @@ async def test_tls_and_plain_http_are_spoken_on_one_port(tmp_path: Path) -> None
     assert plain == secret
     assert plain.endswith("hello /hello/a")
     assert protocol == "http/1.1"
+
+
+async def test_tls_on_a_port_without_is_closed_at_once(tmp_path: Path) -> None:
+    server = HttpServer(RouteTable([HELLO]), everybody)
+    listening = listening_sockets(["127.0.0.1"], 0)
+    port = listening[0].getsockname()[1]
+    async with asyncio.timeout(60), beside(server.run(listening, None)):
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            await asyncio.open_connection("127.0.0.1", port, ssl=client_tls())
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"\x16\x03\x01")  # and no more: it is not waited for
+        with suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        writer.close()
 
 
 async def test_a_connection_is_kept_and_requests_may_come_ahead(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Finds mistakes in Stage documents, each with its place."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from kwokctl.clusters.stage_tools.linting.contradictions import (
 )
 from kwokctl.clusters.stage_tools.linting.costs import costly_expressions
 from kwokctl.clusters.stage_tools.linting.field_paths import wrong_fields
-from kwokctl.clusters.stage_tools.linting.trial import failing_templates
+from kwokctl.clusters.stage_tools.linting.trial import failing_templates, misplaced_statuses
 from kwokctl.clusters.stage_tools.linting.unknown_fields import unknown_fields, without
 from kwokctl.clusters.stage_tools.linting.unreachable import unreachable
 from kwokctl.config.documents import Document, files_of, load_documents
@@ -27,6 +28,8 @@ from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 
 ERROR, WARNING = "error", "warning"
+_NUMBER = re.compile(r"\b[0-9]+\b")
+"""Of a document in its file, and of an item in its list."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,8 +106,13 @@ def _texts(file: str) -> Iterator[_Text]:
         return
     lines = lines_of_fields(Path(file).read_text(encoding="utf-8-sig"))
     for document in documents:
-        number = int(document.source.rpartition(" ")[2])
-        yield _Text(file, lines[number - 1], document)
+        number, *items = map(int, _NUMBER.findall(document.source.removeprefix(file)))
+        within = "".join(f"items[{item - 1}]." for item in items)
+        found = lines[number - 1].items()
+        own = {
+            field.removeprefix(within): line for field, line in found if field.startswith(within)
+        }
+        yield _Text(file, own, document)
 
 
 def _unknown(text: _Text) -> Iterator[Finding]:
@@ -136,6 +144,8 @@ def _of_stage(text: _Text, stage: Stage) -> Iterator[Finding]:
     failing = (*costly_expressions(stage, places), *failing_templates(stage))
     for field, why in failing:
         yield text.finding(field, f"fails on an example: {why}", WARNING)
+    for field, why in misplaced_statuses(stage):
+        yield text.finding(field, why, WARNING)
     delay = stage.delay
     if delay is not None and not delay.bound_from and (delay.bound or delay.base) < delay.base:
         yield text.finding(

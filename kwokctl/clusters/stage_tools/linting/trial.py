@@ -1,16 +1,20 @@
-"""Templates that fail on every example."""
+"""What templates give on examples: those that fail on every one, and patches of a status that change none."""
 
 from collections.abc import Iterator
 
 from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.engine.patches import rooted, with_uid
-from kwokctl.controller.stages.model import ApplyStep, PatchStep, Stage
+from kwokctl.controller.stages.model import ApplyStep, Kind, PatchStep, Stage
+from kwokctl.dataplane.objects.api_types import api_type, type_of_kind
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 from kwokctl.json_value import Json
+from kwokctl.kube.client import PatchType
 
+_STATUS = "status"
 _NOW = parse_time("2026-01-01T00:00:00Z")
 
 
@@ -24,12 +28,68 @@ def failing_templates(stage: Stage) -> Iterator[tuple[str, str]]:
                 yield step.field, errors[0]
 
 
+def misplaced_statuses(stage: Stage) -> Iterator[tuple[str, str]]:
+    """Yield the field of each patch of a status that writes nothing there on any example, and why.
+
+    The API server leaves out what a status does not have, and says so in a warning alone.
+    """
+    values = list(witnesses(stage, examples_of(stage.kind)))
+    for step in stage.steps:
+        if isinstance(step, PatchStep) and step.subresource == _STATUS:
+            found = [_misplaced(step, value, stage.kind) for value in values]
+            if found and all(found):
+                yield step.field, found[0]
+
+
+def _misplaced(step: PatchStep, value: Json, kind: Kind) -> str:
+    try:
+        document = _rendered(step, value)
+    except ExpressionError:
+        return ""  # that is another finding
+    if not document:
+        return ""
+    if step.type is PatchType.JSON:
+        is_there = any(str(each.get("path")).startswith(f"/{_STATUS}") for each in document)
+        return "" if is_there else _NOT_THERE.format(what="no path in '/status'")
+    if _STATUS not in document:
+        return _NOT_THERE.format(what="no 'status'")
+    return _unknown(document[_STATUS] or {}, kind)
+
+
+def _unknown(status: Json, kind: Kind) -> str:
+    """Say which field of a status there is not; empty where all are known, or the kind is not."""
+    known = _fields_of(kind)
+    odd = next((name for name in status if known and name not in known), None)
+    if odd is None:
+        return ""
+    if odd == _STATUS:
+        return "gives a 'status' within the status, which is left out: 'root: status' adds the outer one"
+    near = did_you_mean(odd, known)
+    what = f"gives '{odd}', which the status of a {kind.name} does not have"
+    return f"{what}; {near}" if near else what
+
+
+_NOT_THERE = "changes nothing: what it gives has {what}; 'root: status' puts it there"
+
+
+def _fields_of(kind: Kind) -> list[str]:
+    """Return the fields of the status of a kind; none where they are not known."""
+    found = type_of_kind(kind.api_version, kind.name)
+    status = next((each for each in found.fields if each.name == _STATUS), None) if found else None
+    return [each.name for each in api_type(status.of).fields] if status else []
+
+
+def _rendered(step: PatchStep | ApplyStep, value: Json) -> Json:
+    """Return what a template gives for an object, under its root; raise ExpressionError if it fails."""
+    root = step.root if isinstance(step, PatchStep) else ""
+    document = step.template.render_object(value, example_functions(lambda: _NOW))
+    return rooted(document, root, step.type)
+
+
 def _error(step: PatchStep | ApplyStep, value: Json) -> str:
     """Return what is wrong with what a template renders; empty if nothing is."""
-    root = step.root if isinstance(step, PatchStep) else ""
     try:
-        document = step.template.render_object(value, example_functions(lambda: _NOW))
-        with_uid(rooted(document, root, step.type), "", step.type)
+        with_uid(_rendered(step, value), "", step.type)
     except ExpressionError as e:
         return str(e)
     return ""

@@ -191,6 +191,79 @@ def test_a_template_that_can_be_rendered_for_some_object_is_not_reported(tmp_pat
     assert findings(tmp_path, f'selector: {{}}\nsteps:\n- patch:\n    template: "{template}"') == []
 
 
+def patching(template: str, **fields: str) -> str:
+    more = "".join(f"    {name}: {value}\n" for name, value in fields.items())
+    return f'selector: {{}}\nsteps:\n- patch:\n    subresource: status\n{more}    template: "{template}"'
+
+
+ADD = "[{op: add, path: /%sreason, value: a}]"
+
+
+@pytest.mark.parametrize(
+    ("template", "fields", "problem"),
+    [
+        ("conditions: []", {}, "changes nothing: what it gives has no 'status'; 'root: status'"),
+        ("conditions: []", {"type": "merge"}, "changes nothing: what it gives has no 'status'"),
+        (ADD % "", {"type": "json"}, "changes nothing: what it gives has no path in '/status'"),
+        ("status: {phase: a}", {"root": "status"}, "gives a 'status' within the status"),
+        (
+            "phse: a",
+            {"root": "status"},
+            "gives 'phse', which the status of a Pod does not have; did you",
+        ),
+        ("status: {phse: a}", {}, "gives 'phse', which the status of a Pod does not have"),
+    ],
+)
+def test_a_patch_of_a_status_that_changes_none_is_a_warning(
+    tmp_path: Path, template: str, fields: dict[str, str], problem: str
+) -> None:
+    [found] = findings(tmp_path, patching(template, **fields))
+
+    assert found.partition(" s0 ")[2].startswith(f"spec.steps[0].patch.template {problem}")
+
+
+@pytest.mark.parametrize(
+    ("template", "fields"),
+    [
+        ("status: {phase: a}", {}),
+        ("phase: a", {"root": "status"}),
+        ("phase: a", {"root": "status", "type": "merge"}),
+        ("", {"root": "status"}),
+        (ADD % "status/", {"type": "json"}),
+        (ADD % "", {"type": "json", "root": "status"}),
+        ("{{ if .spec.initContainers }}status: {}{{ else }}phase: a{{ end }}", {}),
+    ],
+)
+def test_a_patch_of_a_status_that_may_change_it_is_not_reported(
+    tmp_path: Path, template: str, fields: dict[str, str]
+) -> None:
+    assert findings(tmp_path, patching(template, **fields)) == []
+
+
+def test_the_status_of_a_kind_that_is_not_known_may_have_any_field(tmp_path: Path) -> None:
+    head = HEAD.replace("{kind: Pod}", "{apiGroup: example.com/v1, kind: Widget}") % "s0"
+    body = patching("spinning: true", root="status").splitlines()
+    file = tmp_path / "stages.yaml"
+    file.write_text(head + "".join(f"  {line}\n" for line in body))
+
+    assert lint([str(file)]) == []
+
+
+def test_stages_in_a_list_are_reported_with_their_lines(tmp_path: Path) -> None:
+    def item(name: str, weight: int) -> str:
+        return (
+            f"- kind: Stage\n  metadata: {{name: {name}}}\n  spec:\n    resourceRef: {{kind: Pod}}\n"
+            f"    selector: {{}}\n    weight: {weight}\n    steps: [{{delete: true}}]\n"
+        )
+
+    file = tmp_path / "stages7.yaml"
+    file.write_text("kind: List\nitems:\n" + item("a", 1) + item("b", -1))
+
+    assert {(each.stage, each.field, each.line) for each in lint([str(file)])} == {
+        ("b", "spec.weight", 15)
+    }
+
+
 def test_a_circle_is_a_warning_at_its_first_stage(tmp_path: Path) -> None:
     def turning(phase: str, into: str) -> str:
         step = f'steps:\n- patch: {{subresource: status, root: status, template: "phase: {into}"}}'

@@ -42,6 +42,8 @@ def parser() -> FlagParser:
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--server-token-file", type=Path,
         help="file for a new token, which clients must show for all but health; without this flag they get health only")  # fmt: skip
+    add("--fleet-metrics", default="", metavar="URL",
+        help="a kubelet server, whose metrics and discovery are also served here, and the controller's own with them, to everybody, as the original does")  # fmt: skip
     _add_parallelism(add)
     _add_leases(add)
     _add_etcd(add)

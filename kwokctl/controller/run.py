@@ -21,6 +21,7 @@ from kwokctl.controller.leases.names import own_name
 from kwokctl.controller.membership.identity import own_identity
 from kwokctl.controller.membership.membership import Membership
 from kwokctl.controller.object_reader import ApiObjectReader
+from kwokctl.controller.serving.fleet_metrics import FleetMetrics
 from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
 from kwokctl.controller.stages_in_force import ChangingStages
@@ -61,6 +62,7 @@ from kwokctl.tasks import beside, new_event_loop
 
 _CONNECTIONS = 24
 """More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
+_TO_KUBELET = 4
 _MANAGER = "kwok-controller"
 """Under which name the cluster keeps which fields the fake kubelets have written, as with kwok's."""
 _FAREWELL = 2.0
@@ -105,13 +107,24 @@ async def play(
     pool = Pool(access, connections=_CONNECTIONS, user_agent=f"kwok/{__version__}")
     try:
         async with beside(keep_credential(pool, access)):
-            await _serve(settings, pool, holder, publish)
+            await _serve(settings, pool, holder, publish, _fleet_metrics(settings, access))
     finally:
         await pool.close()
 
 
+def _fleet_metrics(settings: Settings, access: Access) -> FleetMetrics | None:
+    if not settings.fleet_metrics:
+        return None
+    at = replace(access, server=settings.fleet_metrics)
+    return FleetMetrics(Pool(at, connections=_TO_KUBELET, user_agent=f"kwok/{__version__}"))
+
+
 async def _serve(
-    settings: Settings, pool: Pool, holder: str, publish: Callable[[Handlers], None]
+    settings: Settings,
+    pool: Pool,
+    holder: str,
+    publish: Callable[[Handlers], None],
+    fleet: FleetMetrics | None,
 ) -> None:
     # Once the data plane has been chosen; until then nothing is ready.
     watchers: ClusterWatchers | None = None
@@ -136,7 +149,7 @@ async def _serve(
     )
     publish(handlers)
     authorizer = await owner_authorizer(settings.server_token_file)
-    server = HttpServer(RouteTable(routes(handlers)), authorizer.admit)
+    server = HttpServer(RouteTable(routes(handlers, fleet)), authorizer.admit)
     async with beside(server.run(_listening(settings), None)):
         random = Random()
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here

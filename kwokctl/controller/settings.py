@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Host and port to answer on; None for no server."""
     server_token_file: Path | None = None
     """Where the token is written that gives its owner every right; None for no such token."""
+    fleet_metrics: str = ""
+    """The URL of a kubelet server whose metrics are served here, too, without a credential."""
     lease_seconds: int
     """0 for no leases."""
     holder_identity: str
@@ -177,6 +179,7 @@ def _settings(
         ),
         server=parse_address(address) if address else None,
         server_token_file=flags.server_token_file,
+        fleet_metrics=flags.fleet_metrics or "",
         lease_seconds=options["nodeLeaseDurationSeconds"],
         holder_identity=flags.holder_identity,
         shares=_shares(flags, options),

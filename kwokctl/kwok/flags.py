@@ -8,6 +8,8 @@ from kwokctl.embedded.flags import SWITCH, FlagParser, RefusedFlag
 
 _NO_TOKEN_FILE = "leave it out: the server asks for tokens of the cluster"  # noqa: S105 - a remedy
 
+_OWN_METRICS = "leave it out: the server has the metrics of the fleet itself"
+
 
 def parser() -> FlagParser:
     """Make the parser; whatever is wrong raises UsageError."""
@@ -53,4 +55,7 @@ def _refuse(made: argparse.ArgumentParser) -> None:
     """Refuse what has no effect."""
     made.add_argument(
         "--server-token-file", action=RefusedFlag, remedy=_NO_TOKEN_FILE, help=argparse.SUPPRESS
+    )
+    made.add_argument(
+        "--fleet-metrics", action=RefusedFlag, remedy=_OWN_METRICS, help=argparse.SUPPRESS
     )

@@ -34,10 +34,12 @@ from kwokctl.config.declaring import (
 )
 from kwokctl.config.kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.original.compat import KWOKCTL
 from kwokctl.host.ports import joined
 from kwokctl.model import (
     KUBE_APISERVER,
     KWOK_CONTROLLER,
+    KWOK_KUBELET,
     Artifact,
     Component,
     ComponentName,
@@ -135,6 +137,7 @@ def kwok_controller(setting: Setting) -> Component:
                 "enable-crds": ",".join(_custom_kinds(own)) or None,
                 "pods": "kubelet" if KUBELET_PODS in own.stages else None,
                 "server-token-file": str(setting.paths.controller_token) if is_ours else None,
+                "fleet-metrics": _fleet_metrics(setting) if is_ours else None,
                 **(_parallelism(setting) if is_ours else {}),
                 **(_data_path(setting) if is_ours else {}),
                 "v": verbosity.of_embedded(setting.options, is_ours=is_ours),
@@ -149,6 +152,13 @@ def kwok_controller(setting: Setting) -> Component:
         is_early=is_ours,
         uses=frozenset({KUBE_APISERVER}),
     )
+
+
+def _fleet_metrics(setting: Setting) -> str | None:
+    """Return the kubelet server whose metrics scrape configurations of the original find here."""
+    if setting.options.compat != KWOKCTL or not has_kubelet(setting):
+        return None
+    return f"https://{setting.address(KWOK_KUBELET, dialler=KWOK_CONTROLLER)}"
 
 
 def _custom_kinds(own: KwokControllerOptions) -> Sequence[str]:

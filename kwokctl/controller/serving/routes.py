@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from kwokctl.controller.serving.fleet_metrics import FleetMetrics
 from kwokctl.controller.serving.scale_api import RetryLaterError
 from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.embedded.http.messages import Answer, Handler, RefusedError, Request
@@ -66,8 +67,8 @@ class Handlers(msgspec.Struct, frozen=True, kw_only=True):
     """Reserves addresses of pods: JSON in and out; ValueError for what cannot be read."""
 
 
-def routes(handlers: Handlers) -> Sequence[Route]:
-    """Return all routes."""
+def routes(handlers: Handlers, fleet: FleetMetrics | None = None) -> Sequence[Route]:
+    """Return all routes; with the metrics of the fleet, all metrics are for everybody."""
 
     async def live(_: Request) -> Answer:
         return _LIVE
@@ -94,7 +95,8 @@ def routes(handlers: Handlers) -> Sequence[Route]:
         Route(path="/healthz", answer=live, is_open=True),
         Route(path="/livez", answer=live, is_open=True),
         Route(path="/readyz", answer=ready, is_open=True),
-        Route(path="/metrics", answer=metrics),
+        Route(path="/metrics", answer=metrics, is_open=fleet is not None),
+        *(fleet.routes() if fleet else ()),
         Route(path="/seen", answer=_answering(handlers.seen)),
         Route(path="/kubelet", answer=_answering(lambda: handlers.kubelet)),
         Route(path="/stages", answer=_answering(_stages(handlers))),

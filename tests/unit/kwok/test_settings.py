@@ -114,6 +114,7 @@ def test_nodes_must_be_chosen() -> None:
         "--tracing-endpoint=127.0.0.1:4317",
         "--tracing-sampling-rate-per-million=1",
         "--server-token-file=token",
+        "--fleet-metrics=https://localhost",
         "--etcd-endpoint=unix:a.sock",
         "--etcd-cafile=ca.crt",
         "--etcd-certfile=a.crt",

@@ -216,6 +216,17 @@ def test_a_claim_gets_a_volume_which_goes_with_it(cluster: Installed) -> None:
     until("the claim is bound", lambda: phases("persistentvolumeclaims") == ["Bound"])
     assert "- pvc-provision: " in cluster.ok("stage", "explain", "pvc/data")
     until("the volume is bound", lambda: phases("persistentvolumes") == ["Bound"])
+    more = {"spec": {"resources": {"requests": {"storage": "3Gi"}}}}
+    cluster.kubectl("patch", "persistentvolumeclaim", "data", "-p", json.dumps(more))
+
+    def sizes() -> list[str]:
+        claims, volumes = map(cluster.objects, ("persistentvolumeclaims", "persistentvolumes"))
+        return [
+            *(each["status"]["capacity"]["storage"] for each in claims),
+            *(each["spec"]["capacity"]["storage"] for each in volumes),
+        ]
+
+    until("the claim and its volume are larger", lambda: sizes() == ["3Gi", "3Gi"])
     cluster.kubectl("delete", "persistentvolumeclaim", "data", "--wait=true")
     until("the volume is gone", lambda: phases("persistentvolumes") == [])
 

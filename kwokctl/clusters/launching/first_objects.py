@@ -14,8 +14,12 @@ from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import retried
+
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+"""The annotation of the StorageClass of claims that name none."""
 
 
 def first_objects(saved: Saved) -> Sequence[Json]:
@@ -35,8 +39,25 @@ async def create_first_objects(home: Home, saved: Saved) -> None:
             await retried(partial(_create, client, body))
 
 
+async def _beside_others(client: Client, resource: Resource, body: Json) -> Json:
+    """Return an object as it is in a cluster that has others: one StorageClass is the default one."""
+    annotations: dict[str, str] = body["metadata"].get("annotations") or {}
+    if _DEFAULT not in annotations:
+        return body
+    found = orjson.loads(await client.call("GET", resource.path()))
+    if not any(map(_is_default, found.get("items") or ())):
+        return body
+    kept = {name: value for name, value in annotations.items() if name != _DEFAULT}
+    return {**body, "metadata": {**body["metadata"], "annotations": kept}}
+
+
+def _is_default(found: Json) -> bool:
+    return bool((found["metadata"].get("annotations") or {}).get(_DEFAULT) == "true")
+
+
 async def _create(client: Client, body: Json) -> None:
     resource = await client.resource_for(body["apiVersion"], body["kind"])
+    body = await _beside_others(client, resource, body)
     try:
         await client.create(resource, None, orjson.dumps(body))
     except ApiError as e:

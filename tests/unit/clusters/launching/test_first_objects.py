@@ -16,6 +16,7 @@ from tests.support.options import cluster_options
 from tests.support.saved_cluster import save_cluster
 
 NAME = cluster_name("kwok")
+DEFAULT = "storageclass.kubernetes.io/is-default-class"
 CLASSES = {"kind": "StorageClass", "name": "storageclasses", "namespaced": False}
 
 
@@ -25,14 +26,17 @@ def saved(folder: Path, *stages: str) -> tuple[Home, Saved]:
     return home, save_cluster(home.workdir, NAME, options)
 
 
-async def created(folder: Path, *answers: tuple[int, str]) -> list[dict[str, Any]]:
+async def created(
+    folder: Path, *answers: tuple[int, str], classes: tuple[dict[str, Any], ...] = ()
+) -> list[dict[str, Any]]:
     """Return what is created in a cluster of volume-fast that answers so."""
     home, cluster = saved(folder, "volume-fast")
     left, bodies = list(answers), []
 
     async def handle(request: Request, reply: Reply) -> None:
         if request.method == "GET":
-            await reply.json({"resources": [CLASSES]})
+            is_list = request.path.endswith("/storageclasses")
+            await reply.json({"items": classes} if is_list else {"resources": [CLASSES]})
             return
         bodies.append(orjson.loads(request.body))
         if left:
@@ -58,6 +62,16 @@ async def test_a_set_brings_the_objects_that_its_stages_need(tmp_path: Path) -> 
 
     assert body["kind"] == "StorageClass"
     assert body["metadata"]["name"] == "kwok-volume"
+
+
+@pytest.mark.parametrize(("other", "is_default"), [("true", False), ("false", True)])
+async def test_a_class_is_the_default_one_where_there_is_none(
+    tmp_path: Path, other: str, *, is_default: bool
+) -> None:
+    metadata = {"name": "standard", "annotations": {DEFAULT: other}}
+    [body] = await created(tmp_path, classes=({"metadata": metadata},))
+
+    assert body["metadata"]["annotations"] == ({DEFAULT: "true"} if is_default else {})
 
 
 async def test_an_object_that_exists_stays_and_a_server_in_need_is_asked_again(

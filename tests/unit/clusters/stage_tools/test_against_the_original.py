@@ -58,5 +58,5 @@ def test_the_whole_fast_set_replaces_the_shipped_stages_and_no_other(folder: Pat
     assert [*found.own] == [each.body for each in (*fast, other)]
     assert found.displaced == {each.name: each.name for each in fast}
     assert {body["metadata"]["name"] for body in found.shipped} == {
-        "pod-ready-again", "pod-resize", "pod-ephemeral",
+        "pod-probed", "pod-gates", "pod-ready-again", "pod-resize", "pod-ephemeral",
     }  # fmt: skip

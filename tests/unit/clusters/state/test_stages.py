@@ -20,6 +20,8 @@ def names(options: ClusterOptions) -> list[str]:
 def test_nodes_with_leases_beat_slowly_and_others_often() -> None:
     pods = [
         "pod-ready",
+        "pod-probed",
+        "pod-gates",
         "pod-ready-again",
         "pod-resize",
         "pod-ephemeral",
@@ -82,6 +84,8 @@ FAST = [
     "node-initialize",
     "node-heartbeat-with-lease",
     "pod-ready",
+    "pod-probed",
+    "pod-gates",
     "pod-ready-again",
     "pod-resize",
     "pod-ephemeral",

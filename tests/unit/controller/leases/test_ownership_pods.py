@@ -4,6 +4,7 @@ import asyncio
 
 import msgspec
 import orjson
+import pytest
 
 from kwokctl.config.documents import Document
 from kwokctl.controller.engine.decoded import DecodedPod
@@ -59,7 +60,95 @@ def test_a_pod_on_a_node_without_cidr_and_address_gets_the_defaults() -> None:
         assert rig.node()["status"]["addresses"][0]["address"] == "192.0.2.200"
 
 
-def test_readiness_gates_and_sidecars_are_served() -> None:
+def ready(rig: Rig) -> tuple[str, str]:
+    found = conditions(rig.pod())["Ready"]
+    return found["status"], found.get("reason", "")
+
+
+async def turn(rig: Rig, gate: str, status: str) -> None:
+    others = [each for each in rig.pod()["status"]["conditions"] if each["type"] != gate]
+    rig.cluster.change(
+        PODS, "p", "ns", status={"conditions": [*others, {"type": gate, "status": status}]}
+    )
+    await asyncio.sleep(1)
+
+
+def test_a_pod_is_ready_while_its_readiness_gates_are_open() -> None:
+    @story()
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node(ready=True))
+        gates = [{"conditionType": "example.com/a"}, {"conditionType": "example.com/b"}]
+        rig.cluster.put(PODS, pod(readinessGates=gates))
+        await asyncio.sleep(60)
+        assert ready(rig) == ("False", "ReadinessGatesNotReady")
+        assert conditions(rig.pod())["ContainersReady"]["status"] == "True"
+        assert rig.pod()["status"]["containerStatuses"][0]["ready"] is True
+
+        await turn(rig, "example.com/a", "True")
+        assert ready(rig) == ("False", "ReadinessGatesNotReady")
+        await turn(rig, "example.com/b", "True")
+        assert ready(rig) == ("True", "")
+        await turn(rig, "example.com/a", "False")
+        assert ready(rig) == ("False", "ReadinessGatesNotReady")
+        said = conditions(rig.pod())["Ready"]["message"]
+        assert said == 'the status of pod readiness gate "example.com/a" is not "True", but False'
+
+
+def test_a_gate_that_opens_does_not_end_what_another_has_begun() -> None:
+    @story()
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node(ready=True))
+        rig.cluster.put(PODS, pod(readinessGates=[{"conditionType": "example.com/a"}]))
+        await asyncio.sleep(1)
+        await turn(rig, "example.com/a", "True")
+        drill = {"type": "Ready", "status": "False", "reason": "Drill"}
+        others = [each for each in rig.pod()["status"]["conditions"] if each["type"] != "Ready"]
+        rig.cluster.change(PODS, "p", "ns", status={"conditions": [*others, drill]})
+        await asyncio.sleep(60)
+
+        assert ready(rig) == ("False", "Drill")
+
+
+@pytest.mark.parametrize("probe", ["readinessProbe", "startupProbe"])
+def test_a_pod_is_ready_when_the_longest_delay_of_its_probes_is_over(probe: str) -> None:
+    @story()
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node(ready=True))
+        containers = [
+            {"name": "c", "image": "i", probe: {"initialDelaySeconds": 20}},
+            {"name": "d", "image": "i", probe: {"initialDelaySeconds": 5}},
+            {"name": "e", "image": "i", probe: {"periodSeconds": 5}},
+        ]
+        rig.cluster.put(PODS, pod(containers=containers))
+        await asyncio.sleep(15)
+        assert ready(rig) == ("False", "ContainersNotReady")
+        assert conditions(rig.pod())["ContainersReady"]["status"] == "False"
+        found = rig.pod()["status"]["containerStatuses"]
+        assert [each["ready"] for each in found] == [False, False, True]
+        assert [each["started"] for each in found] == [probe == "readinessProbe"] * 2 + [True]
+
+        await asyncio.sleep(10)
+        assert ready(rig) == ("True", "")
+        assert conditions(rig.pod())["ContainersReady"]["status"] == "True"
+        found = rig.pod()["status"]["containerStatuses"]
+        assert all(each["ready"] and each["started"] for each in found)
+
+
+def test_a_pod_whose_probes_are_late_waits_for_its_gates_then() -> None:
+    @story()
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node(ready=True))
+        late = {"name": "c", "image": "i", "readinessProbe": {"initialDelaySeconds": 20}}
+        gates = [{"conditionType": "example.com/a"}]
+        rig.cluster.put(PODS, pod(containers=[late], readinessGates=gates))
+        await asyncio.sleep(30)
+        assert conditions(rig.pod())["ContainersReady"]["status"] == "True"
+        assert ready(rig) == ("False", "ReadinessGatesNotReady")
+        await turn(rig, "example.com/a", "True")
+        assert ready(rig) == ("True", "")
+
+
+def test_sidecars_are_served() -> None:
     @story()
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node(ready=True))
@@ -67,12 +156,10 @@ def test_readiness_gates_and_sidecars_are_served() -> None:
             {"name": "setup", "image": "i"},
             {"name": "sidecar", "image": "i", "restartPolicy": "Always"},
         ]
-        gates = [{"conditionType": "example.com/gate"}]
-        rig.cluster.put(PODS, pod(initContainers=init, readinessGates=gates))
+        rig.cluster.put(PODS, pod(initContainers=init))
         await asyncio.sleep(1)
 
         status = rig.pod()["status"]
-        assert conditions(rig.pod())["example.com/gate"]["status"] == "True"
         setup, sidecar = status["initContainerStatuses"]
         assert setup["state"]["terminated"]["reason"] == "Completed"
         assert setup["state"]["terminated"]["exitCode"] == 0

@@ -32,7 +32,7 @@ from kwokctl.controller.lifecycle.containers.states import (
     unknown_state,
 )
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
-from kwokctl.controller.stages.identifiers import container_id, image_id
+from kwokctl.controller.stages.identifiers import RUNTIME, container_id, image_id
 from kwokctl.expr.gotemplate.symbols import deferring
 from kwokctl.json_value import Json
 
@@ -126,7 +126,9 @@ class PodContainer(ReportedContainer):
     def advance(self, now: float, since: float | None) -> None:
         """Let happen what is due; `since` is when it may start for the first time, None: not yet."""
         self.due = NEVER
-        if self.running:
+        if self.running and self._is_outdated():
+            self._change(now)
+        elif self.running:
             self._run_on(now)
         elif self.last_end:
             self._return(now, self.last_end)
@@ -239,6 +241,23 @@ class PodContainer(ReportedContainer):
         self.status["ready"] = can_be_ready and self.probes.is_ready(after)
         self.due = min(end, started_at + self.probes.next_change(after))
 
+    def _is_outdated(self) -> bool:
+        """Return whether its last run was of another image, if that run was one of ours."""
+        if self.status["image"] == self.spec.get("image", "") or (
+            self.is_init and not self.is_sidecar
+        ):
+            return False
+        identifier: str = self.status.get("containerID") or ""
+        return identifier.startswith(f"{RUNTIME}://")
+
+    def _change(self, now: float) -> None:
+        """Start the image that its spec names now, whatever its policy."""
+        self.report_killing("definition changed, will be restarted")
+        _, code = self._ending.after_signal(now, 0.0)
+        self._end(now, code)
+        self.level = 0
+        self._start_again(now, self.ended)
+
     def _replace(self, now: float, at: float) -> None:
         """End it after a signal and start it again, whatever its policy."""
         self.stop(now, at, self.grace)
@@ -264,6 +283,10 @@ class PodContainer(ReportedContainer):
         first two times: a kubelet looks then at how the run before has ended.
         """
         if not self._restarts(end["exitCode"]):
+            return
+        if self._is_outdated():  # the back-off is that of an image
+            self.level = 0
+            self._start_again(now, end)
             return
         finished, ran = read_moment(end["finishedAt"]), restarts.ran(end)
         wait = restarts.pause(self.level, ran)
@@ -300,6 +323,7 @@ class PodContainer(ReportedContainer):
         uid, count = self.pod["uid"], self.status["restartCount"]
         run = self.name if count == 0 else f"{self.name}#{count}"
         self.status["containerID"] = _container_id(uid, run)
+        self.status["image"] = self.spec.get("image", "")
         self.status["imageID"] = image_id(self.spec.get("image", ""))
         self.status["state"] = {"running": {"startedAt": write_moment(at)}}
         self.report_start()

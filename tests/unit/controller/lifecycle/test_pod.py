@@ -56,6 +56,47 @@ def test_the_back_off_is_shown_throughout_as_by_earlier_kubelets() -> None:
     assert shown == [(5.0, "Error"), (6.0, "CrashLoopBackOff"), (15.0, "Running")]
 
 
+def test_another_image_is_started_at_once_and_its_back_off_begins_anew() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "run=2s exit=1"})).run(100)
+    assert life.container()["restartCount"] == 4
+    assert life.container()["state"].keys() == {"terminated"}
+
+    life.pod["spec"]["containers"][0]["image"] = "other"
+    life.pod["metadata"]["generation"] = 2
+    life.run(1)
+    assert life.container()["image"] == "other"
+    assert life.container()["imageID"].startswith("docker.io/library/other@")
+    assert "running" in life.container()["state"]
+    life.run(30)
+    starts = [at for at, word in life.seen if word == "Running" and at >= 100]
+    assert [round(b - a) for a, b in pairwise(starts)] == [2, 12]
+
+
+@pytest.mark.parametrize("policy", ["Always", "Never"])
+def test_a_container_that_runs_is_restarted_for_another_image_whatever_its_policy(
+    policy: str,
+) -> None:
+    life = Life(pod(restartPolicy=policy, annotations={"kwokctl.dev/program": "run=1h"})).run(10)
+    life.pod["spec"]["containers"][0]["image"] = "other"
+    life.run(1)
+
+    assert life.container()["restartCount"] == 1
+    assert life.container()["image"] == "other"
+    assert life.container()["lastState"]["terminated"]["exitCode"] == 0
+    assert "Container main definition changed, will be restarted" in {
+        each.message for each in life.events
+    }
+
+
+def test_a_container_of_another_runtime_keeps_the_name_that_its_image_has_there() -> None:
+    life = Life(pod()).run(10)
+    status = life.container()
+    status |= {"image": "docker.io/library/x:latest", "containerID": "containerd://1"}
+    life.run(60)
+
+    assert life.container()["restartCount"] == 0
+
+
 def test_a_long_run_resets_the_back_off() -> None:
     program = {"kwokctl.dev/program": "run=700s exit=1"}
     life = Life(pod(annotations=program)).run(5000)

@@ -17,7 +17,7 @@ from kwokctl.controller.lifecycle.scripts.syntax import (
     Both,
     Define,
     For,
-    If,
+    IfElse,
     Inner,
     Not,
     Piece,
@@ -162,7 +162,7 @@ class _Shell:
             case Inner(body):
                 with suppress(_ExitError):
                     self._run(body)
-            case If(condition, then, otherwise):
+            case IfElse(condition, then, otherwise):
                 self._try(condition)
                 self._run(otherwise if self._code else then)
             case While():

@@ -67,7 +67,7 @@ class Inner(msgspec.Struct, frozen=True):
     body: "Tree"
 
 
-class If(msgspec.Struct, frozen=True):
+class IfElse(msgspec.Struct, frozen=True):
     """Commands by a condition."""
 
     condition: "Tree"
@@ -97,7 +97,7 @@ class Define(msgspec.Struct, frozen=True):
     body: "Tree"
 
 
-Tree: TypeAlias = Simple | Both | Not | Inner | If | While | For | Define
+Tree: TypeAlias = Simple | Both | Not | Inner | IfElse | While | For | Define
 NOTHING = Simple(())
 _Token: TypeAlias = Word | str
 """A word, or an operator."""
@@ -323,13 +323,13 @@ class _Parser:
         match self._expect("elif", "else", "fi"):
             case "elif":
                 self._tokens.insert(self._at, (Piece(Use.TEXT, "if", is_quoted=False),))
-                return If(condition, then, self._if())
+                return IfElse(condition, then, self._if())
             case "else":
                 otherwise = self._list(("fi",))
                 self._expect("fi")
-                return If(condition, then, otherwise)
+                return IfElse(condition, then, otherwise)
             case _:
-                return If(condition, then, NOTHING)
+                return IfElse(condition, then, NOTHING)
 
     def _while(self) -> Tree:
         condition = self._body("while")

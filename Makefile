@@ -23,7 +23,7 @@ TYPES = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kwokctl/tests/mypy.tar
 
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e first-day smoke framework addons test bench golden oracle docs build image images image-all components clean
+.PHONY: help demo dev fmt check unit contract e2e first-day smoke framework addons conformance test bench golden oracle docs build image images image-all components clean
 
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,7 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages
 	@$(BIN)/python docs/generate_compatibility.py --check || { echo "docs/reference/compatibility.md is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_options.py --check || { echo "the tables of options in docs/reference are old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_kwok.py --check || { echo "docs/reference/kwok.md is old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/generate_conformance.py --check || { echo "docs/reference/conformance.md is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_chart.py --check || { echo "charts/kwok is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
 
@@ -81,6 +82,10 @@ framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its provide
 # Not a part of `make test`: building their programs takes a quarter of an hour of a processor.
 addons: $(VENV)/made components ## the add-ons of kwokctl, built and at work; needs Go
 	KWOKCTL_TEST_ADD_ONS=1 $(BIN)/python -m pytest tests/e2e/test_add_ons_at_work.py $(T)
+
+# Not a part of `make test`: building e2e.test takes a quarter of an hour, and running it an hour.
+conformance: $(VENV)/made components ## Kubernetes' own e2e.test, beside what cannot pass; needs Go
+	KUBE_VERSION=$(KUBE_VERSION) $(BIN)/python -m tests.support.conformance $(T)
 
 # `check` is one of the lanes; before them `make demo` of a clone, then `components`, get the programs.
 test: $(VENV)/made ## everything that can run here, in lanes side by side
@@ -114,6 +119,7 @@ docs: $(VENV)/made ## write the generated pages again
 	$(BIN)/python docs/generate_options.py
 	$(BIN)/python docs/generate_kwok.py
 	$(BIN)/python docs/generate_chart.py
+	$(BIN)/python docs/generate_conformance.py
 	$(BIN)/python docs/render_performance.py
 
 build: $(VENV)/made ## sdist and wheel in dist/

@@ -381,6 +381,5 @@ def test_a_dry_run_of_a_rewind_counts_what_differs(
 
     assert words("snapshot rewind --dry-run") == 0
 
-    line = "# To 'a': 2 nodes, 1,200 pods restored; 1 event deleted.
-"
+    line = "# To 'a': 2 nodes, 1,200 pods restored; 1 event deleted.\n"
     assert line in capfd.readouterr().out

@@ -79,3 +79,11 @@ def test_no_folder_is_overwritten_by_a_copy(words: Words, capfd: Capture, tmp_pa
 def test_an_add_on_that_there_is_not_is_not_copied(words: Words, capfd: Capture) -> None:
     assert words("addons copy jobsets") == 2
     assert "jobset" in capfd.readouterr().err
+
+
+def test_nothing_is_copied_into_a_folder_that_does_not_exist(
+    words: Words, capfd: Capture, tmp_path: Path
+) -> None:
+    assert words(f"addons copy jobset --to {tmp_path}/absent") == 2
+    assert f"'--to' is '{tmp_path}/absent', not a folder" in capfd.readouterr().err
+    assert not list(tmp_path.glob("absent"))

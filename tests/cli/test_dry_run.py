@@ -87,7 +87,7 @@ CHANGING = {
     "artifacts prune": "artifacts prune --yes",
     "artifacts verify": "artifacts verify --repair",
     "artifacts pull": "artifacts pull --to carried",
-    "addons copy": "addons copy jobset --to carried",
+    "addons copy": "addons copy jobset",
     "export logs": "export logs exported",
     "port-forward": "port-forward etcd 0:https",
     "doctor": "doctor --fix",

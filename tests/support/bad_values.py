@@ -104,6 +104,7 @@ _PREFIX = _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)")
 TAKEN: Mapping[str, Taken] = {
     "": _nothing,  # switches, numbers, durations and ports
     "ADDRESS": _no_items,
+    "addons copy --to": lambda value: value in (FOLDER, ".."),
     "ARCHIVE": _file,
     "ARG": lambda value: value.strip() == "",
     "CLUSTER": _CLUSTER,

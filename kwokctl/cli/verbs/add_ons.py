@@ -10,7 +10,7 @@ from kwokctl.cli.invocation import DEFAULT_NAME, Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import DataOutput, Output
-from kwokctl.cli.parsing.values import folder_to_write
+from kwokctl.cli.parsing.values import folder_to_read
 
 _MARK = {True: "yes", False: "no", None: "-"}
 
@@ -58,8 +58,8 @@ def copy(
         typer.Option(
             "--to",
             metavar="DIR",
-            help="Where its folder, which has its name, is written",
-            parser=folder_to_write("--to"),
+            help="The folder in which its own, which has its name, is written",
+            parser=folder_to_read("--to"),
         ),
     ] = ".",
     output: Output = "",

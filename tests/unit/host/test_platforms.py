@@ -23,7 +23,7 @@ PLATFORMS = {"darwin": "macOS", "win32": "Windows"}
 WORKING = (
     "plan --nodes 10", "get clusters", "get clusters -o wide", "delete cluster --dry-run",
     "completion bash", "help scale", "config view", "config convert", "config schema", "config tidy",
-    "config reset", "stage sets", "addons list", "stage graph", "stage lint stages.yaml", "controller manifest",
+    "config reset", "stage sets", "addons list", "addons copy jobset", "stage graph", "stage lint stages.yaml", "controller manifest",
     "--version",
 )  # fmt: skip
 """Commands that need no cluster."""

@@ -31,7 +31,8 @@ _HEAD = """\
 
 The original is [kwok](https://github.com/kubernetes-sigs/kwok) at 172defa5 (version 0.9.0 alpha). What is refused is
 refused by name, with the reason, before anything is made. [Coming from the Go
-kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch. Each part names the test that exercises its rows; what a
+kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch, and [what differs](../how-to/come-from-the-go-kwokctl.md#what-differs) beside options: among other things
+the endpoints of the kubelet server, the built-in template of nodes, and the rule of Stages of one's own. Each part names the test that exercises its rows; what a
 command does is also checked by the test that [the facts](../original-kwokctl.yaml) name for it.
 
 | support | meaning |
@@ -142,6 +143,8 @@ def _served(spelling: Spelling, facts: Mapping[str, Any]) -> Row:
     ours = [place for place in (spelling.flag, spelling.env) if place not in ("", flag, env)]
     also = f"also {', '.join(map(_code, ours))}" if ours else ""
     other = f"default {_text(spelling.default)}, the original's {_text(spelling.original)}"
+    if part := facts["key_parts"].get(spelling.key):
+        return _cells(spelling.key, flag, env, "in part", "; ".join(filter(None, (part, also))))
     if spelling.original is not None:
         return _cells(
             spelling.key, flag, env, "other default", "; ".join(filter(None, (other, also)))

@@ -36,7 +36,8 @@ def test_what_has_no_weight_is_not_drawn_where_others_have() -> None:
     stages = {each.stage for each in pods.transitions}
 
     assert {"pod-create", "pod-init-container-running-failed", "pod-run-to-completion"} <= stages
-    assert set(pods.unreached) == {"pod-ready-again", "pod-resize", "pod-ephemeral"}
+    others = {"pod-gates", "pod-ready-again", "pod-resize", "pod-ephemeral"}
+    assert set(pods.unreached) == others
 
 
 def test_it_is_drawn_as_text_and_for_mermaid() -> None:

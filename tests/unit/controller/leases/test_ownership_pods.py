@@ -13,6 +13,7 @@ from kwokctl.dataplane.port import ObjectKey
 from kwokctl.expr import yaml
 from kwokctl.kube.resource import JOBS, NODES, PODS
 from tests.support.fleet_rig import Rig, conditions, node, pod, story
+from tests.support.shipped_stages import shipped
 
 
 def test_a_pod_on_a_managed_node_runs_with_one_patch() -> None:
@@ -73,8 +74,9 @@ async def turn(rig: Rig, gate: str, status: str) -> None:
     await asyncio.sleep(1)
 
 
-def test_a_pod_is_ready_while_its_readiness_gates_are_open() -> None:
-    @story()
+@pytest.mark.parametrize("pods", ["pod-fast", "pod-general"])
+def test_a_pod_is_ready_while_its_readiness_gates_are_open(pods: str) -> None:
+    @story(stages=shipped(pods))
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node(ready=True))
         gates = [{"conditionType": "example.com/a"}, {"conditionType": "example.com/b"}]

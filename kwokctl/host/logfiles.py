@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from kwokctl.host.files import naming
 MAX_BYTES = 10 * 1024 * 1024
 KEPT = 3
 """How many older parts there are: NAME.log.1 is the youngest of them."""
+KILLED_BY = "killed by signal"
+"""What a log says of a program that a signal has ended, before the signal's number."""
 _CHUNK = 64 * 1024
 _POLL = 0.2
 
@@ -22,6 +24,12 @@ def mark(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path), path.open("a", encoding="utf-8") as file:
         file.write(f"=== {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text} ===\n")
+
+
+def mark_killed(path: Path, number: int) -> None:
+    """Append that a signal has ended the program, unless the disk is full."""
+    with suppress(OSError):
+        mark(path, f"{KILLED_BY} {number}")
 
 
 def rotate(path: Path, limit: int = MAX_BYTES) -> None:

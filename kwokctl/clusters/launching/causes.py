@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from kwokctl.host.logfiles import KILLED_BY
+
 _PATH = re.compile(r"(?<![\w/])/[^\s:'\",;)]+")
 _PORT = re.compile(r":(\d+): bind: ")
 _FLAG = re.compile(r"(?:unknown flag|unknown shorthand flag|not defined): '?(-[\w.-]+)")
@@ -89,6 +91,11 @@ _KNOWN = (
         what="there is not enough memory",
         remedy="end other programs, or use fewer or smaller clusters: 'kwokctl plan' estimates what "
         "nodes and pods need",
+    ),
+    _Known(
+        says=(f"{KILLED_BY} 9",),
+        what="it was killed, most often by the kernel for lack of memory",
+        remedy="see 'dmesg' or the limits of the container or service, and end other programs",
     ),
     _Known(
         says=("exec format error", "cannot execute binary file"),

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from kwokctl.host.logfiles import KILLED_BY
 from kwokctl.model import ClusterName, ComponentName
 from kwokctl.runtime import Runtime
 
@@ -49,7 +50,7 @@ def shown(lines: Sequence[str], reason: str = "") -> str:
 
 
 def _of_last_run(lines: Sequence[str]) -> Sequence[str]:
-    starts = [n for n, line in enumerate(lines) if line.startswith(_MARK)]
+    starts = [n for n, line in enumerate(lines) if line.startswith(_MARK) and KILLED_BY not in line]
     lines = lines[starts[-1] + 1 if starts else 0 :]
     # A Go program that panics writes the reason before the first stack.
     panicked = (

@@ -98,7 +98,10 @@ async def _launch(
         lock=lock,
         held_by=hold.reads if hold else None,
     )
-    if await launched(pid) in FAILED:
+    status = await launched(pid)
+    if status is not None and status < 0:
+        logfiles.mark_killed(log, -status)
+    if status in FAILED:
         raise ComponentError(
             f"'{name}' cannot be started: {how.argv[0]} cannot be executed",
             hint="see whether it was built for this machine, or give another program",

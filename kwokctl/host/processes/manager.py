@@ -23,7 +23,7 @@ from kwokctl.host.processes.lifecycle import (
     stop_component,
 )
 from kwokctl.host.processes.shell import CrewScript
-from kwokctl.host.processes.supervise import is_running, launched, read_pid_file, reap
+from kwokctl.host.processes.supervise import is_running, killed_by, launched, read_pid_file
 from kwokctl.model import ComponentName, Plan, State
 from kwokctl.script.steps import Folder
 
@@ -190,8 +190,8 @@ class Crew:
         )
         if process and process.is_alive:
             return State.RUNNING
-        if process:
-            reap(process.pid)
+        if process and (number := killed_by(process.pid)):
+            logfiles.mark_killed(launches.paths.log(name), number)
         return State.STOPPED
 
 

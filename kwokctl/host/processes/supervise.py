@@ -148,6 +148,14 @@ def reap(pid: int) -> bool:
         return False
 
 
+def killed_by(pid: int) -> int:
+    """Reap a child of this process if it has ended; return the signal that ended it, 0 if none is known to have."""
+    try:
+        return -min(_exit_status(pid) or 0, 0)
+    except ChildProcessError:
+        return 0
+
+
 async def stop(process: Process, grace: float) -> None:
     """Ask a process and its session to end, and kill what has not after `grace` seconds.
 

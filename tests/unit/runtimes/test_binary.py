@@ -295,6 +295,20 @@ async def test_a_program_of_another_machine_is_an_error_that_names_it(
         await runtime.start(CLUSTER)
 
 
+@pytest.mark.parametrize(("number", "is_said"), [(9, True), (0, False)])
+async def test_the_log_says_which_signal_has_ended_a_program(
+    runtime: BinaryRuntime, paths: ClusterPaths, number: int, is_said: bool
+) -> None:
+    await runtime.install(plan("/bin/sh", "-c", f"kill -{number} $$"))
+    await runtime.start(CLUSTER)
+
+    async with asyncio.timeout(60):
+        while (await runtime.states(CLUSTER))[ETCD] is State.RUNNING:
+            await asyncio.sleep(0.01)
+
+    assert ("killed by signal 9" in paths.log(ETCD).read_text()) is is_said
+
+
 async def test_a_program_that_the_kernel_refuses_is_an_error_with_what_was_said(
     runtime: BinaryRuntime, tmp_path: Path
 ) -> None:

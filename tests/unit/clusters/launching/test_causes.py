@@ -28,6 +28,7 @@ USAGE = ["Error: unknown flag: --no-such-flag", "Usage:", *(f"  --flag-{n}" for 
         ("fatal error: runtime: cannot allocate memory", "there is not enough memory"),
         ("fatal error: runtime: out of memory", "there is not enough memory"),
         ("runtime: failed to create new OS thread (have 5 already; errno=11)", "no more threads"),
+        ("=== 2026-11-27T21:03:16Z killed by signal 9 ===", "most often by the kernel for lack of memory"),
         ("RuntimeError: can't start new thread", "no more threads"),
         ("open /nowhere/pki/ca.key: permission denied", "it may not use '/nowhere/pki/ca.key'"),
         ("sh: 7: exec: /nowhere/etcd: Exec format error", "built for another kind of processor"),

@@ -236,6 +236,18 @@ def test_a_restore_that_was_refused_in_part_fails_and_says_so(cluster: Installed
     cluster.kubectl("delete", "configmap", "taken")
 
 
+def test_a_service_with_a_port_of_the_nodes_is_updated(cluster: Installed) -> None:
+    path = _file(cluster, "port.yaml")
+    cluster.kubectl("-n", SPACE, "create", "service", "nodeport", "outside", "--tcp=80")
+    service = _get(cluster, "service/outside")
+    path.write_text(json.dumps(service))
+
+    cluster.ok("snapshot", "restore", "--format", "k8s", "--path", str(path))
+
+    assert _get(cluster, "service/outside")["spec"] == service["spec"]
+    cluster.kubectl("-n", SPACE, "delete", "service", "outside")
+
+
 def test_what_happens_is_recorded_and_done_again(cluster: Installed) -> None:
     path, wanted = _file(cluster, "recorded.yaml"), "configmap,pod"
     recorder = cluster.start("snapshot", "record", "--path", str(path), "--filter", wanted)

@@ -107,7 +107,7 @@ class ObjectLoader:
             stored = await self._created(item, value)
             self.counts.created += 1
         except ApiError as e:
-            if e.reason != "AlreadyExists":
+            if e.reason != "AlreadyExists" and not await self._holds_ports(item, e):
                 raise
             stored = await self._replaced(item, value)
             self.counts.updated += 1
@@ -132,6 +132,16 @@ class ObjectLoader:
     async def _post(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
         path = item.resource.path(item.object.namespace or None) + _QUERY
         return await self._sent("POST", path, value)
+
+    async def _holds_ports(self, item: RestoreItem, refusal: ApiError) -> bool:
+        """Return whether an object was refused, but exists.
+
+        The API server allocates the ports of a Service before it looks for one of that name, which may hold them.
+        """
+        if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY or item.object.kind != "Service":
+            return False
+        where = item.resource, item.object.namespace or None, item.object.name
+        return await retried(partial(self._client.find, *where)) is not None
 
     async def _replaced(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
         where = item.resource, item.object.namespace or None, item.object.name

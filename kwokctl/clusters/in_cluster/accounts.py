@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from kwokctl.clusters.in_cluster.plurals import group, plural
 from kwokctl.clusters.in_cluster.request import NAME, ManifestRequest
 from kwokctl.clusters.in_cluster.stage_rights import EVENTS, READ, ApiRight, stage_rights
-from kwokctl.config.kinds import KWOK
+from kwokctl.config.kinds import KWOK, STAGE
+from kwokctl.controller.documents import replaced
 from kwokctl.controller.stages.model import POD
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODE_LEASES
@@ -50,6 +51,13 @@ def lease_rights() -> set[ApiRight]:
     return {ApiRight(_LEASES, "leases", verb) for verb in (*READ, "create", "update", "delete")}
 
 
+def replaced_rights() -> set[ApiRight]:
+    """Return the rights to the names of replaced Stages, in the namespace that keeps them."""
+    kept = {ApiRight("", "configmaps", verb, replaced.NAME) for verb in (*READ, "patch")}
+    # A right to create cannot name the object.
+    return {*kept, ApiRight("", "configmaps", "create")}
+
+
 def rules(rights: Iterable[ApiRight]) -> list[Json]:
     """Write rights as the rules of a role; resources with the same verbs share one."""
     verbs: dict[tuple[str, str, str], set[str]] = defaultdict(set)
@@ -86,6 +94,10 @@ def accounts(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
     in_leases = {"name": NAME, "namespace": NODE_LEASES}
     yield _role("Role", in_leases, lease_rights())
     yield _binding(in_leases, "Role", NAME, subject)
+    if STAGE in request.custom_kinds:
+        kept = {"name": f"{NAME}-stages", "namespace": replaced.NAMESPACE}
+        yield _role("Role", kept, replaced_rights())
+        yield _binding(kept, "Role", kept["name"], subject)
     # The authority of clients' certificates: the API server shows one when it asks for logs.
     yield _binding(
         {"name": NAME, "namespace": "kube-system"},

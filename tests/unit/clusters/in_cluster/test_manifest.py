@@ -130,3 +130,22 @@ def test_memory_is_that_of_the_size() -> None:
 
     assert container["resources"]["requests"]["memory"] == "1088Mi"
     assert container["resources"]["limits"]["memory"] == "2Gi"
+
+
+def test_what_is_kept_of_replaced_stages_may_be_written_where_stages_are_custom_resources() -> None:
+    def allowed(*kinds: str) -> list[Any]:
+        found = manifest(ManifestRequest(stages=(), custom_kinds=kinds))
+        roles = [each for each in found if each["kind"] == "Role"]
+        kept = [each for each in roles if each["metadata"]["namespace"] == "kube-system"]
+        return [rule for role in kept for rule in role["rules"]]
+
+    assert allowed("Stage") == [
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]},
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": ["kwokctl-replaced-stages"],
+            "verbs": ["get", "list", "patch", "watch"],
+        },
+    ]
+    assert allowed("Logs") == []

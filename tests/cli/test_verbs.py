@@ -94,6 +94,44 @@ def test_get_artifacts_lists_what_a_cluster_needs_for_fetching_it_in_advance(
     assert capfd.readouterr().out == ""
 
 
+def test_get_artifacts_lists_what_clusters_often_have_besides_as_the_original_does(
+    words: Words, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def names(*more: str) -> list[str]:
+        assert words(" ".join(("get artifacts --runtime docker --filter image", *more))) == 0
+        images = capfd.readouterr().out.split()
+        return [image.rpartition("/")[2].partition(":")[0] for image in images]
+
+    usual = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+    assert names() == ["prometheus", *usual, "metrics-server"]
+    assert words("get artifacts --runtime binary") == 0
+    files = capfd.readouterr().out
+    assert "/prometheus-" in files
+    assert "/metrics-server-" in files
+    monkeypatch.setenv("KWOK_DISABLE", "prometheus")
+    assert names() == [*usual, "metrics-server"]
+    assert names("--enable prometheus") == [*usual, "metrics-server"]
+
+
+def test_get_artifacts_lists_what_an_add_on_takes(
+    words: Words, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words("get artifacts --runtime docker --enable jobset,metrics-server") == 0
+    listed = capfd.readouterr().out.split()
+    assert any("/jobset:" in image for image in listed)
+    assert len([image for image in listed if "/metrics-server:" in image]) == 1
+    assert words("get artifacts --enable jobsett") == 2
+    assert "did you mean 'jobset'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["get artifacts", "artifacts pull --dry-run"])
+def test_of_what_is_not_fetched_it_is_said_how_it_is_given(
+    words: Words, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert words(f"{command} --enable jaeger") == 2
+    assert "give --jaeger-binary" in capfd.readouterr().err
+
+
 def test_the_store_is_empty_at_first(words: Words, capfd: pytest.CaptureFixture[str]) -> None:
     assert words("artifacts list -o json") == 0
     assert capfd.readouterr().out == "[]\n"

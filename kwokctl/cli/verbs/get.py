@@ -1,7 +1,6 @@
 """`get`: what there is, for people and for programs."""
 
 import json
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import DataOutput
 from kwokctl.cli.parsing.shapes import format_option, runtime_option
 from kwokctl.cli.parsing.values import one_of
+from kwokctl.cli.resolved import Enable, names_of, resolved_options
 
 if TYPE_CHECKING:
     from kwokctl.clusters.status import ClusterStatus, ComponentStatus
@@ -190,20 +190,29 @@ def artifacts(
             parser=one_of("--filter", "", "binary", "image"),
         ),
     ] = "",
+    enable: Enable = None,
     output: DataOutput = "",
 ) -> None:
     """List the files and images that a cluster needs, to fetch them beforehand.
 
-    They are those of the cluster if it exists, else of the one that 'create cluster' would make.
-    json and yaml give {files, images}.
+    They are those of the cluster if it exists, and neither --runtime nor --enable is given; else of
+    the one that 'create cluster' would make, and of metrics-server and Prometheus, which may be
+    enabled in it. json and yaml give {files, images}.
     """
     from kwokctl.clusters.programs.images import published_files, published_images
-    from kwokctl.clusters.programs.needed import TOOLS
+    from kwokctl.clusters.programs.needed import TOOLS, beforehand
+    from kwokctl.clusters.state.saved import load
     from kwokctl.components.plan import selected
 
-    options, is_exact = _cluster_options(call, runtime)
+    paths = call.home.paths(call.cluster)
+    if runtime is None and enable is None and paths.saved.is_file():
+        options, is_exact = load(paths, call.cluster).options, False
+        chosen = selected(options)
+    else:
+        options, is_exact = _planned(call, runtime, names_of(enable))
+        chosen = beforehand(options)
+    names = (*chosen, *TOOLS)
     made = call.home.runtime(options.runtime) if options.runtime else None
-    names = (*selected(options), *TOOLS)
     files = published_files(made, options, names) if kind != "image" else []
     images: Sequence[str] = ()
     if kind != "binary":
@@ -214,24 +223,17 @@ def artifacts(
         results.emit("\n".join([*files, *images]))
 
 
-def _cluster_options(call: Invocation, runtime: str | None) -> "tuple[ClusterOptions, bool]":
-    """Return the options of the cluster that exists, or of the one that would be made.
+def _planned(
+    call: Invocation, runtime: str | None, enable: tuple[str, ...] | None
+) -> "tuple[ClusterOptions, bool]":
+    """Return the options of the cluster that would be made.
 
-    And whether the version of Kubernetes was chosen for the one that would be made.
+    And whether the version of Kubernetes was chosen for it.
     """
-    from kwokctl.clusters.state.saved import load
-    from kwokctl.components.catalog import usual_options
-    from kwokctl.config.add_ons.enabling import resolve_with_add_ons
-
-    home = call.home
-    paths = home.paths(call.cluster)
-    if paths.saved.is_file() and runtime is None:
-        return load(paths, call.cluster).options, False
-    given = {} if runtime is None else {"runtime": runtime}
-    resolved = resolve_with_add_ons(usual_options(), given, os.environ, call.documents()).resolved
+    resolved = resolved_options(call, runtime=runtime, enable=enable)
     with resolved.naming("runtime"):
         if resolved.options.runtime:
-            home.runtime(resolved.options.runtime)  # raises UsageError if there is none
+            call.home.runtime(resolved.options.runtime)  # raises UsageError if there is none
     return resolved.options, "kube_version" in resolved.chosen
 
 

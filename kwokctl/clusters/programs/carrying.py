@@ -17,6 +17,7 @@ from kwokctl.artifacts.target import here
 from kwokctl.clusters.programs.image_transfer import load_images, stock_images
 from kwokctl.clusters.programs.needed import (
     TOOLS,
+    components,
     given_program,
     is_embedded,
     manifest_names,
@@ -25,7 +26,6 @@ from kwokctl.clusters.programs.needed import (
     version_of,
 )
 from kwokctl.clusters.state.home import Home
-from kwokctl.components.plan import selected
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.host.files import locked
@@ -78,7 +78,7 @@ async def carry(
 
     `is_exact` says that the user chose the version of Kubernetes.
     """
-    selected(options)
+    components(options)
     runtime = _runtime(home, options)
     options = _on(options, runtime.name)
     await runtime.check()
@@ -146,7 +146,7 @@ def _names(runtime: Runtime, options: ClusterOptions) -> list[str]:
     files = [*manifest_names(options), *TOOLS]
     if isinstance(runtime, RunsImages):
         return files
-    own = [name for name in selected(options) if not is_embedded(options, name)]
+    own = [name for name in components(options) if not is_embedded(options, name)]
     if isinstance(runtime, BringsKubernetes):
         return [*(name for name in own if name not in runtime.brings), runtime.maker, *files]
     return [*own, *files]

@@ -4,13 +4,16 @@ import shutil
 from collections.abc import Sequence
 
 from kwokctl.artifacts.locations import Order, place
+from kwokctl.artifacts.programs import ON_REQUEST
 from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import catalog
+from kwokctl.components.definitions.jaeger import check_jaeger
 from kwokctl.components.definitions.metrics_server import MetricsServerOptions
 from kwokctl.components.definitions.prometheus import PrometheusOptions
+from kwokctl.components.plan import selected
 from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
@@ -34,6 +37,28 @@ async def programs(
         prefixes=prefixes(options),
     )
     return found | {name: each for name in names if (each := embedded(options, name))}
+
+
+def components(options: ClusterOptions) -> tuple[ComponentName, ...]:
+    """Name the components of a cluster whose programs or images are to be fetched.
+
+    Raises what `selected` does, and UsageError for one that kwokctl does not fetch, and nobody gives.
+    """
+    names = selected(options)
+    check_jaeger(options, names)
+    return names
+
+
+def beforehand(options: ClusterOptions) -> tuple[ComponentName, ...]:
+    """Name the components to fetch before there is a cluster: also those that many add, if not disabled.
+
+    Raises what `components` does.
+    """
+    own = components(options)
+    return (
+        *own,
+        *map(ComponentName, sorted(ON_REQUEST.difference(own, options.selection.disable))),
+    )
 
 
 def refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequence[str]) -> None:

@@ -13,7 +13,13 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.shapes import runtime_option
 from kwokctl.cli.parsing.values import folder_to_read, folder_to_write
-from kwokctl.cli.verbs.artifacts.resolved import EtcdVersion, KubeVersion, resolved_options
+from kwokctl.cli.resolved import (
+    Enable,
+    EtcdVersion,
+    KubeVersion,
+    names_of,
+    resolved_options,
+)
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,10 +62,7 @@ def pull(
     *,
     kube_version: KubeVersion = None,
     etcd_version: EtcdVersion = None,
-    enable: Annotated[
-        str | None,
-        typer.Option("--enable", metavar="NAME,…", help="Components to add"),
-    ] = None,
+    enable: Enable = None,
     to: To = None,
     runtime: For = None,
     output: Output = "",
@@ -67,12 +70,11 @@ def pull(
     """Get all programs of a cluster into the store, from where 'create cluster' would take them."""
     if to is None:
         refuse_runtime(runtime)
-    added = None if enable is None else tuple(name for name in enable.split(",") if name.strip())
     resolved = resolved_options(
         call,
         kube_version=kube_version,
         etcd_version=etcd_version,
-        enable=added,
+        enable=names_of(enable),
         runtime=runtime,
     )
     stock(call, resolved, to, output)

@@ -15,8 +15,8 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.shapes import file_option, runtime_option
 from kwokctl.cli.parsing.values import file_to_write
+from kwokctl.cli.resolved import EtcdVersion, KubeVersion, resolved_options
 from kwokctl.cli.verbs.artifacts import carrying
-from kwokctl.cli.verbs.artifacts.resolved import EtcdVersion, KubeVersion, resolved_options
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:

@@ -23,6 +23,15 @@ EtcdVersion = Annotated[
         "--etcd-version", metavar="VERSION", help="Version of etcd [default: by that of Kubernetes]"
     ),
 ]
+Enable = Annotated[
+    str | None,
+    typer.Option("--enable", metavar="NAME,…", help="Components and add-ons to add"),
+]
+
+
+def names_of(enable: str | None) -> tuple[str, ...] | None:
+    """Return the names that `--enable` lists; None if it was not given."""
+    return None if enable is None else tuple(name for name in enable.split(",") if name.strip())
 
 
 def resolved_options(call: Invocation, **given: "OptionValue | None") -> "Resolved":

@@ -18,6 +18,7 @@ from kwokctl.clusters.in_cluster.request import IMAGE, NAME, ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
 from kwokctl.clusters.in_cluster.stages import chosen_stages, has_kubelet_pods
 from kwokctl.clusters.in_cluster.steering import steering
+from kwokctl.clusters.in_cluster.workload import VARIABLES
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import KUBELET_PODS, documents_of, sets_in_force, shipped_sets
 from kwokctl.config.kinds import KINDS, KWOK
@@ -30,6 +31,19 @@ _WRITTEN = "# Written by docs/generate_chart.py; `make docs` writes it again.\n"
 _REPLICAS = 987654321
 _CHOSEN = ("affinity", "nodeSelector", "tolerations", "imagePullSecrets")
 """Fields of the pod's specification that are values of the same name."""
+_ADDED = (("env", 8), ("volumeMounts", 8), ("volumes", 6))
+"""Lists that values of the same name add to, and how far they are indented."""
+
+
+def _each(name: str, indent: str) -> str:
+    """Return the lines that add what a value lists; of variables not those that the chart sets."""
+    item = f"{indent}- {{{{ toJson . }}}}\n"
+    if name == "env":
+        own = " ".join(f'"{each}"' for each in VARIABLES)
+        item = f"{indent}{{{{- if not (has .name (list {own})) }}}}\n{item}{indent}{{{{- end }}}}\n"
+    return f"{indent}{{{{- range .Values.{name} }}}}\n{item}{indent}{{{{- end }}}}\n"
+
+
 _PLACES: Mapping[str, str] = {
     str(_REPLICAS): "{{ .Values.replicas }}",
     "PLACE-OF-NAMESPACE": "{{ .Release.Namespace }}",
@@ -46,8 +60,9 @@ _PLACES: Mapping[str, str] = {
 _LINES: Mapping[str, str] = {
     "      PLACE-OF-CHOSEN: ''\n": "".join(
         f"      {{{{- with .Values.{name} }}}}\n      {name}: {{{{ toJson . }}}}\n      {{{{- end }}}}\n"
-        for name in _CHOSEN
+        for name in (*_CHOSEN, "hostNetwork")
     ),
+    **{f"{' ' * indent}- PLACE-OF-{name}\n": _each(name, " " * indent) for name, indent in _ADDED},
     "        imagePullPolicy: PLACE-OF-POLICY\n": """\
         {{- with .Values.image.pullPolicy }}
         imagePullPolicy: {{ . }}
@@ -140,6 +155,9 @@ def _values(pod: Mapping[str, Json]) -> Json:
         "affinity": pod["affinity"],
         "tolerations": [],
         "resources": container["resources"],
+        "hostNetwork": False,
+        **{name: [] for name, _ in _ADDED},
+        "enableDeployment": True,
     }
 
 
@@ -181,6 +199,8 @@ def _templates(objects: list[Mapping[str, Json]]) -> Iterator[str]:
             text += _CONFIGURATION
         if each["kind"] == "ClusterRole":
             text = text.rstrip("\n") + '\n{{- include "kwok.rules" . }}\n'
+        if each["kind"] == "Deployment":
+            text = f"{{{{- if .Values.enableDeployment }}}}\n{text}{{{{- end }}}}\n"
         yield text
 
 
@@ -194,7 +214,9 @@ def _mark(objects: list[Mapping[str, Json]]) -> None:
     pod |= {"PLACE-OF-CHOSEN": "", "securityContext": "PLACE-OF-POD-SECURITY"}
     [container] = pod["containers"]
     container["args"] = [*map(_argument, container["args"]), "PLACE-OF-PODS"]
-    container["env"].append("PLACE-OF-API-SERVER")
+    container["env"] += ["PLACE-OF-API-SERVER", "PLACE-OF-env"]
+    container["volumeMounts"].append("PLACE-OF-volumeMounts")
+    pod["volumes"].append("PLACE-OF-volumes")
     container |= {
         "imagePullPolicy": "PLACE-OF-POLICY",
         "resources": "PLACE-OF-RESOURCES",

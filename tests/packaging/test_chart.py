@@ -146,6 +146,42 @@ def test_where_and_as_whom_the_pods_run_are_values(program: Path) -> None:
     assert container["securityContext"]["privileged"] is False
 
 
+def test_what_the_originals_chart_lets_users_add_is_added_by_the_same_values(program: Path) -> None:
+    usual = pod(rendered(program))
+    found = pod(
+        rendered(
+            program, "hostNetwork=true", "env[0].name=POD_IP", "env[0].value=7.7.7.7",
+            "env[1].name=HTTPS_PROXY", "env[1].value=http://proxy:1", "volumes[0].name=certs",
+            "volumes[0].hostPath.path=/certs", "volumeMounts[0].name=certs",
+            "volumeMounts[0].mountPath=/certs", "apiServer.host=10.0.0.1",
+        )
+    )  # fmt: skip
+
+    [container], [before] = found["containers"], usual["containers"]
+    assert "hostNetwork" not in usual
+    assert found["hostNetwork"] is True
+    # A pod's own address stays what the chart sets, also for values that were written for the original's.
+    assert [each["name"] for each in container["env"]] == [
+        *(each["name"] for each in before["env"]),
+        "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "HTTPS_PROXY",
+    ]  # fmt: skip
+    assert container["env"][0] == before["env"][0]
+    assert container["volumeMounts"] == [
+        *before["volumeMounts"], {"name": "certs", "mountPath": "/certs"},
+    ]  # fmt: skip
+    assert found["volumes"] == [
+        *usual["volumes"], {"name": "certs", "hostPath": {"path": "/certs"}},
+    ]  # fmt: skip
+
+
+def test_without_a_deployment_all_else_is_the_same(program: Path) -> None:
+    usual = rendered(program)
+
+    assert rendered(program, "enableDeployment=false") == [
+        each for each in usual if each["kind"] != "Deployment"
+    ]
+
+
 @pytest.mark.parametrize(
     ("values", "name"),
     [

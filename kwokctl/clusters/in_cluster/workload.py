@@ -20,6 +20,13 @@ _PRIORITY = 1_000_000
 _USER = 65532
 _DIGITS = 12
 """Of the hash of the configuration, which restarts the pods when it changes."""
+VARIABLES = {
+    "POD_IP": "status.podIP",
+    "POD_NAME": "metadata.name",
+    "POD_NAMESPACE": "metadata.namespace",
+    "POD_UID": "metadata.uid",
+}
+"""The variables by which a controller knows its own pod, and the fields that they are taken from."""
 
 
 def workload(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
@@ -147,13 +154,7 @@ def _arguments(request: ManifestRequest) -> Iterator[str]:
 
 
 def _environment(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
-    fields = {
-        "POD_IP": "status.podIP",
-        "POD_NAME": "metadata.name",
-        "POD_NAMESPACE": "metadata.namespace",
-        "POD_UID": "metadata.uid",
-    }
-    for name, path in fields.items():
+    for name, path in VARIABLES.items():
         yield {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
     if request.api_server:
         host, port = request.api_server

@@ -17,6 +17,8 @@ _CONFLICTS_AT_ONCE = 3
 _MOST = 30.0
 _MOST_TEXTS = 5
 """Errors that are logged of a field of a Stage: texts that name the object differ for each."""
+_UNREAD = "unread"
+"""What is remembered in place of the text, where one for each field is enough."""
 _LASTING_FIRST, _LASTING_MOST = 5.0, 600.0
 _FORBIDDEN_MOST = 60.0
 SOONEST = 1.0
@@ -121,6 +123,15 @@ class ErrorLog:
                 self._kind,
                 key,
                 error,
+            )
+
+    def log_unread(self, stage: Stage, field: str, key: str, problem: str) -> None:
+        """Log once that a field of a Stage finds in an object what it cannot use, whatever that is."""
+        texts = self._logged.setdefault(stage, {}).setdefault(field, set())
+        if _UNREAD not in texts:
+            texts.add(_UNREAD)
+            log.warning(
+                "%s %s, on %s %r (logged once)", stage.place(field), problem, self._kind, key
             )
 
     def _is_known(self, stage: Stage, field: str, error: Exception) -> bool:

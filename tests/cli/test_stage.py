@@ -47,6 +47,19 @@ def test_a_silent_node_says_why_nothing_is_played(
         assert ("no Stage is played: the annotation 'kwokctl.dev/kubelet'" in said) is is_said
 
 
+def test_a_delay_that_is_none_is_a_warning_with_every_output(
+    words: Words, capfd: Capture, tmp_path: Path
+) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: "
+        "{pod-create.stage.kwok.x-k8s.io/delay: '120'}}, spec: {nodeName: n, containers: []}}"
+    )
+    for more in ("", "-o json"):
+        assert words(f"stage explain --object {file} --stage pod-general {more}") == 0
+        assert "spec.delay.durationFrom) finds '120'" in capfd.readouterr().err
+
+
 @pytest.fixture
 def stage(tmp_path: Path) -> Path:
     file = tmp_path / "stage.yaml"

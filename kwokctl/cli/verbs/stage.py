@@ -158,6 +158,8 @@ def explain(
     if why := explaining.standstill(value):
         call.console.warn(why)
     verdicts = explaining.explain(stages_for(documents, value), value, calls, wall())
+    for remark in (text for each in verdicts for text in each.remarks):
+        call.console.warn(remark)
     if output:
         results.emit_data(explaining.as_tested(value, verdicts), output)
         return

@@ -6,7 +6,7 @@ import msgspec
 
 from kwokctl.clusters.stage_tools.rules import first_broken_rule
 from kwokctl.controller.engine import patches
-from kwokctl.controller.stages.choice import seconds_range, weight_of
+from kwokctl.controller.stages.choice import seconds_range, unread_delay, weight_of
 from kwokctl.controller.stages.model import (
     ApplyStep,
     DeleteStep,
@@ -36,6 +36,8 @@ class StageVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """None for a weight that cannot be read: such a Stage is chosen only among its like."""
     delay: tuple[int, int] = (0, 0)
     """Least and most, in nanoseconds."""
+    remarks: tuple[str, ...] = ()
+    """What the author of the object or of the Stage has hardly meant."""
     next: tuple[Mapping[str, Json], ...] = ()
     """Its steps."""
     error: str = ""
@@ -85,15 +87,21 @@ def _entry(verdict: StageVerdict) -> dict[str, Json]:
 def _verdict(stage: Stage, value: Json, functions: Functions, now: float) -> StageVerdict:
     if broken := first_broken_rule(stage, value):
         return StageVerdict(stage=stage.name, broken_rule=broken)
+    remarks: list[str] = []
+
+    def unread(field: str, found: Json) -> None:
+        remarks.append(f"{stage.place(field)} {unread_delay(found)}")
+
     try:
         weight = weight_of(stage, value)
-        least, most = seconds_range(stage.delay, value, now)
+        least, most = seconds_range(stage.delay, value, now, unread)
     except ExpressionError as e:
         return StageVerdict(stage=stage.name, broken_rule=str(e))
     verdict = StageVerdict(
         stage=stage.name,
         weight=weight,
         delay=(round(least * _BILLION), round(most * _BILLION)),
+        remarks=tuple(remarks),
     )
     try:
         return replace(verdict, next=tuple(_steps(stage, value, functions)))

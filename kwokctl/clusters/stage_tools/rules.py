@@ -71,6 +71,15 @@ def _fault(rule: Requirement, value: Json) -> str:
 
 
 def _broken(rule: Requirement, found: Sequence[object], fault: str) -> str:
-    has = ", ".join(f"'{item}'" for item in found)
+    has = ", ".join(map(_shown, found))
     wanted = " ".join((_WANTED[rule.operator], ", ".join(sorted(rule.values)))).strip()
-    return f"{expression_of(rule)} is {has or 'not there'}{fault}, and {wanted}"
+    text = f"{expression_of(rule)} is {has or 'not there'}{fault}, and {wanted}"
+    # A length, which jq has counted, is a text; a number that stands in the object equals none.
+    if rule.operator == "In" and any(isinstance(item, float) for item in found):
+        return f"{text}, which are texts; append '| tostring' to the expression"
+    return text
+
+
+def _shown(item: object) -> str:
+    """Write what an expression has found; a number of the object as JSON has it, though it is read as 0.0."""
+    return f"the number {item:.17g}" if isinstance(item, float) else f"'{item}'"

@@ -9,12 +9,20 @@ from kwokctl.controller.engine.rests import StageRests
 from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.plans.views import View
-from kwokctl.controller.stages.choice import Basis, basis_of_sound, grounds, pick, seconds
+from kwokctl.controller.stages.choice import (
+    Basis,
+    basis_of_sound,
+    grounds,
+    pick,
+    seconds,
+    unread_delay,
+)
 from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.places import takes_too_long
 from kwokctl.controller.write_errors import ErrorKind, ErrorLog
 from kwokctl.errors import ExpressionError
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
 
@@ -89,10 +97,14 @@ class StageChooser:
         """Return how long an object waits for a Stage, in seconds."""
         context = self._context
         view = self._view(stages, state)
+
+        def unread(field: str, found: Json) -> None:
+            self._errors.log_unread(stage, field, state.key, unread_delay(found))
+
         if view is not None and stage in view.delays:
-            delay = seconds(view.delays[stage], None, context.wall(), context.random)
+            delay = seconds(view.delays[stage], None, context.wall(), context.random, unread)
         else:
-            delay = seconds(stage.delay, state.opened(), context.wall(), context.random)
+            delay = seconds(stage.delay, state.opened(), context.wall(), context.random, unread)
         if delay >= SHORTEST or state.tries:  # it has waited, too, after an error
             state.plays_at_once = 0
         return delay if delay >= SHORTEST else max(delay, self._guard.wait_before(state, stage))

@@ -13,7 +13,11 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration, parse_time
 from kwokctl.json_value import Json
 
+BASE_FIELD, BOUND_FIELD = "spec.delay.durationFrom", "spec.delay.jitterDurationFrom"
+"""Where a Stage says what in an object its delay, and the bound of it, are read from."""
 T = TypeVar("T")
+Unread = Callable[[str, Json], None]
+"""Told of a delay that cannot be read: the field that says where it is, and what is there."""
 
 
 class Basis(msgspec.Struct, frozen=True):
@@ -105,26 +109,45 @@ def possible(found: Basis) -> Sequence[Stage]:
     return [stage for stage, weight in weighted if is_uniform or weight > 0]
 
 
-def seconds(delay: Delay | None, value: Json, now: float, random: Random) -> float:
+def seconds(
+    delay: Delay | None, value: Json, now: float, random: Random, unread: Unread | None = None
+) -> float:
     """Compute how long to wait, in seconds; `now` is the time of day as a POSIX time stamp."""
-    least, most = seconds_range(delay, value, now)
+    least, most = seconds_range(delay, value, now, unread)
     return random.uniform(least, most) if most > least else least
 
 
-def seconds_range(delay: Delay | None, value: Json, now: float) -> tuple[float, float]:
+def seconds_range(
+    delay: Delay | None, value: Json, now: float, unread: Unread | None = None
+) -> tuple[float, float]:
     """Return between which times the wait is chosen at random, in seconds.
 
-    An upper bound that is not above the base is itself the delay, as in the original.
+    An upper bound that is not above the base is itself the delay, as in the original. So is what the
+    Stage says in milliseconds where the object's own delay is none, of which `unread` is told.
     """
     if delay is None:
         return 0.0, 0.0
-    base = _time(delay.base_from, delay.base, value, now)
-    bound = _time(delay.bound_from, delay.bound, value, now)
+    found, found_bound = _first(delay.base_from, value), _first(delay.bound_from, value)
+    if unread is not None:
+        for field, each in ((BASE_FIELD, found), (BOUND_FIELD, found_bound)):
+            if not _is_time(each):
+                unread(field, each)
+    base = _time(found, delay.base, now)
+    bound = _time(found_bound, delay.bound, now)
     if base is None:
         return 0.0, 0.0
     if bound is None:
         return base, base
     return min(base, bound), bound
+
+
+def unread_delay(found: Json) -> str:
+    """Say what is wrong with a delay that cannot be read, and what is done about it."""
+    what = f"'{found}'" if isinstance(found, str) else f"the value {found}"
+    return (
+        f"finds {what}, which is neither a duration, such as 90s, 2m or 24h, nor a time; "
+        "the Stage's own milliseconds count in its place"
+    )
 
 
 def weight_of(stage: Stage, value: Json) -> int | None:
@@ -140,14 +163,16 @@ def weight_of(stage: Stage, value: Json) -> int | None:
         return None
 
 
-def _time(
-    query: FieldQuery | None, otherwise: float | None, value: Json, now: float
-) -> float | None:
+def _is_time(found: Json) -> bool:
+    """Return whether a delay can be read, or none is there."""
+    return found is None or _time(found, None, 0.0) is not None or found == ""
+
+
+def _time(found: Json, otherwise: float | None, now: float) -> float | None:
     """Read a delay: a Go duration or a moment in RFC 3339; an empty text means no delay at all.
 
     Of CEL it is a length of time.
     """
-    found = _first(query, value)
     if isinstance(found, timedelta):
         return max(found.total_seconds(), 0.0)
     if not isinstance(found, str):

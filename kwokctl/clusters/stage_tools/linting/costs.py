@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.contradictions import Places, place_of
+from kwokctl.controller.stages.choice import BASE_FIELD, BOUND_FIELD
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.places import takes_too_long
 from kwokctl.errors import ExpressionError
@@ -31,8 +32,8 @@ def _looks(stage: Stage, places: Places) -> Iterator[tuple[str, _Look]]:
             yield place_of(index), expression.holds
     for field, query in (
         ("spec.weightFrom", stage.weight_from),
-        ("spec.delay.durationFrom", stage.delay.base_from if stage.delay else None),
-        ("spec.delay.jitterDurationFrom", stage.delay.bound_from if stage.delay else None),
+        (BASE_FIELD, stage.delay.base_from if stage.delay else None),
+        (BOUND_FIELD, stage.delay.bound_from if stage.delay else None),
     ):
         if query is not None:
             yield field, query.values

@@ -10,8 +10,8 @@ from kwokctl.controller.stages.selectors import Requirement
 from kwokctl.expr.cel.kinds import structs
 
 _KINDS = (Kind("v1", "Node"), Kind("v1", "Pod"))
-_PATH = re.compile(r"(?:\.(?:[A-Za-z][A-Za-z0-9]*|\[\])|\[\])+", re.ASCII)
-_PART = re.compile(r"[A-Za-z][A-Za-z0-9]*|\[\]", re.ASCII)
+_PATH = re.compile(r"(?:\.(?:[A-Za-z][A-Za-z0-9]*|\[\d*\])|\[\d*\])+", re.ASCII)
+_PART = re.compile(r"[A-Za-z][A-Za-z0-9]*|\[\d*\]", re.ASCII)
 _TYPE_FIELDS = frozenset({"apiVersion", "kind"})
 
 
@@ -32,7 +32,7 @@ def _wrong(kind: str, path: str, rule: Requirement) -> str:
     """Follow a path from struct to struct, as far as its types are known."""
     found = structs.struct(kind)
     for part in _PART.findall(path):
-        if part == "[]":
+        if part.startswith("["):
             if found.kind not in {"list", "map"}:
                 return ""
             found = found.params[-1]

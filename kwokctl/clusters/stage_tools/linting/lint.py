@@ -16,7 +16,11 @@ from kwokctl.clusters.stage_tools.linting.contradictions import (
 )
 from kwokctl.clusters.stage_tools.linting.costs import costly_expressions
 from kwokctl.clusters.stage_tools.linting.field_paths import wrong_fields
-from kwokctl.clusters.stage_tools.linting.trial import failing_templates, misplaced_statuses
+from kwokctl.clusters.stage_tools.linting.trial import (
+    failing_templates,
+    misplaced_statuses,
+    unreadable_delays,
+)
 from kwokctl.clusters.stage_tools.linting.unknown_fields import unknown_fields, without
 from kwokctl.clusters.stage_tools.linting.unreachable import unreachable
 from kwokctl.config.documents import Document, files_of, load_documents
@@ -144,7 +148,7 @@ def _of_stage(text: _Text, stage: Stage) -> Iterator[Finding]:
     failing = (*costly_expressions(stage, places), *failing_templates(stage))
     for field, why in failing:
         yield text.finding(field, f"fails on an example: {why}", WARNING)
-    for field, why in misplaced_statuses(stage):
+    for field, why in (*misplaced_statuses(stage), *unreadable_delays(stage)):
         yield text.finding(field, why, WARNING)
     delay = stage.delay
     if delay is not None and not delay.bound_from and (delay.bound or delay.base) < delay.base:

@@ -1,12 +1,14 @@
 """What templates give on examples: those that fail on every one, and patches of a status that change none."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.engine.patches import rooted, with_uid
+from kwokctl.controller.stages.choice import seconds_range, unread_delay
 from kwokctl.controller.stages.model import ApplyStep, Kind, PatchStep, Stage
 from kwokctl.dataplane.objects.api_types import api_type, type_of_kind
 from kwokctl.errors import ExpressionError
@@ -39,6 +41,24 @@ def misplaced_statuses(stage: Stage) -> Iterator[tuple[str, str]]:
             found = [_misplaced(step, value, stage.kind) for value in values]
             if found and all(found):
                 yield step.field, found[0]
+
+
+def unreadable_delays(stage: Stage) -> Iterator[tuple[str, str]]:
+    """Yield the field of each delay that is read from an object and is none, and why.
+
+    A text counts only where it is in no object: that of an annotation is another in each.
+    """
+    told: dict[str, Json] = {}
+    for value in (*witnesses(stage, examples_of(stage.kind)), {}):
+
+        def unread(field: str, found: Json, *, is_fixed: bool = not value) -> None:
+            if is_fixed or not isinstance(found, str):
+                told.setdefault(field, found)
+
+        with suppress(ExpressionError):  # that is another finding
+            seconds_range(stage.delay, value, _NOW, unread)
+    for field, found in told.items():
+        yield field, unread_delay(found)
 
 
 def _misplaced(step: PatchStep, value: Json, kind: Kind) -> str:

@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from kwokctl.clusters.stage_tools.explain import StageVerdict, as_tested, explain
 from kwokctl.clusters.stage_tools.functions import stub_functions
 from kwokctl.clusters.stage_tools.sources import documents_from
@@ -30,6 +32,37 @@ def broken(selector: str, value: dict[str, Any]) -> str:
         f"{{resourceRef: {{kind: Pod}}, {selector} steps: [{{delete: true}}]}}", value
     )
     return found.broken_rule
+
+
+def test_a_number_of_an_object_equals_no_text_and_the_remedy_is_shown() -> None:
+    rule = "selector: {matchExpressions: [{jq: {key: '%s', operator: %s, values: ['0', '1']}}]},"
+    value = pod() | {"status": {"containerStatuses": [{"restartCount": 0}]}}
+    count = ".status.containerStatuses[0].restartCount"
+
+    assert broken(rule % (count, "In"), value) == (
+        f"{count} is the number 0, and must be one of 0, 1, which are texts; "
+        "append '| tostring' to the expression"
+    )
+    assert broken(rule % (f"{count} | tostring", "In"), value) == ""
+    assert "tostring" not in broken(rule % (".status.phase", "In"), value)
+    assert "tostring" not in broken(rule % (f"[{count}, 7, 8] | length", "In"), value)
+
+
+@pytest.mark.parametrize("text", ["120", "1d", "soon"])
+def test_a_delay_that_an_object_gives_and_is_none_is_named(text: str) -> None:
+    spec = (
+        "{resourceRef: {kind: Pod}, selector: {}, steps: [{delete: true}], delay: "
+        "{durationMilliseconds: 7000, durationFrom: {expressionFrom: .metadata.annotations.delay}}}"
+    )
+
+    [found] = verdicts(spec, pod(annotations={"delay": text}))
+    assert found.delay == (7_000_000_000, 7_000_000_000)
+    [remark] = found.remarks
+    assert remark.startswith("stage 'stage' (")
+    assert f"spec.delay.durationFrom) finds '{text}', which is neither a duration" in remark
+    for sound in ("2m", "", "2026-01-01T00:00:00Z"):
+        assert verdicts(spec, pod(annotations={"delay": sound}))[0].remarks == ()
+    assert verdicts(spec, pod())[0].remarks == ()
 
 
 def test_the_first_rule_that_does_not_hold_is_shown() -> None:

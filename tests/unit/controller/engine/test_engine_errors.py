@@ -16,6 +16,7 @@ from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr import cel, gotemplate, jq
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.status import refusal
+from kwokctl.replacing import replace
 from tests.support.engine_rig import (
     BUSY,
     CONFLICT,
@@ -105,6 +106,32 @@ def test_a_lasting_error_is_logged_once_and_tried_again_slowly(
 
     (record,) = [r for r in caplog.records if r.levelno == logging.ERROR]
     assert "sent to the API server: wrong" in record.getMessage()
+
+
+def test_a_delay_that_is_none_is_logged_once_for_all_objects(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    query = jq.compile(".status.message")
+    delayed = replace(RUN, delay=Delay(base=5.0, base_from=query))
+
+    @story(delayed)
+    async def _(rig: Rig) -> None:
+        for number, text in enumerate(("120", "1d", "2m", "soon")):
+            rig.cluster.put(PODS, pod(f"p{number}", message=text))
+        await asyncio.sleep(10)
+
+        assert [rig.phase(f"p{n}") for n in range(4)] == [
+            "Running",
+            "Running",
+            "Pending",
+            "Running",
+        ]
+
+    [record] = [r for r in caplog.records if r.levelno == logging.WARNING]
+    assert (
+        "(spec.delay.durationFrom) finds '120', which is neither a duration" in record.getMessage()
+    )
+    assert "on Pod 'ns/p0' (logged once)" in record.getMessage()
 
 
 def test_a_stage_that_fails_for_good_does_not_keep_the_others_from_their_turn() -> None:

@@ -132,6 +132,26 @@ def test_a_delay_is_computed(delay: Delay | None, expected: float) -> None:
     assert seconds(delay, {}, NOON, Random(1)) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("base", "bound", "fields"),
+    [
+        (("90s",), (), []),
+        (("",), ("2026-01-01T12:00:01Z",), []),
+        (("120",), (), ["spec.delay.durationFrom"]),
+        (("5s",), ("1d",), ["spec.delay.jitterDurationFrom"]),
+        ((12,), (True,), ["spec.delay.durationFrom", "spec.delay.jitterDurationFrom"]),
+    ],
+)
+def test_a_delay_that_cannot_be_read_is_told(
+    base: tuple[Any, ...], bound: tuple[Any, ...], fields: list[str]
+) -> None:
+    told: list[str] = []
+    delay = Delay(base_from=Finds(base), bound_from=Finds(bound), base=4.0)
+
+    seconds(delay, {}, NOON, Random(1), lambda field, _: told.append(field))
+    assert told == fields
+
+
 def test_a_delay_lies_between_base_and_bound() -> None:
     random = Random(3)
     delays = [seconds(Delay(base=20.0, bound=25.0), {}, NOON, random) for _ in range(200)]

@@ -249,6 +249,33 @@ def test_the_status_of_a_kind_that_is_not_known_may_have_any_field(tmp_path: Pat
     assert lint([str(file)]) == []
 
 
+@pytest.mark.parametrize(
+    ("expression", "what"),
+    [
+        ("'\"1d\"'", "'1d'"),
+        ("'\"120\"'", "'120'"),
+        (".spec.containers | length", "the value 1"),
+        (".spec", "the value {"),
+    ],
+)
+def test_a_delay_that_is_none_is_a_warning(tmp_path: Path, expression: str, what: str) -> None:
+    delay = f"delay: {{durationFrom: {{expressionFrom: {expression}}}}}"
+
+    [found] = findings(tmp_path, f"selector: {{}}\n{delay}\nsteps: [{{delete: true}}]")
+    assert found.startswith(f"6 s0 spec.delay.durationFrom finds {what}")
+    assert "neither a duration" in found
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [".metadata.annotations.delay", ".metadata.deletionTimestamp", "'\"90s\"'", ".metadata.name"],
+)
+def test_a_delay_that_may_be_one_is_not_reported(tmp_path: Path, expression: str) -> None:
+    delay = f"delay: {{durationFrom: {{expressionFrom: {expression}}}}}"
+
+    assert findings(tmp_path, f"selector: {{}}\n{delay}\nsteps: [{{delete: true}}]") == []
+
+
 def test_stages_in_a_list_are_reported_with_their_lines(tmp_path: Path) -> None:
     def item(name: str, weight: int) -> str:
         return (

@@ -17,6 +17,9 @@ from kwokctl.runtime import Runtime
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
 
+_FOREIGN = re.compile(r"[^-a-z0-9.]+")
+_LONGEST = 63
+
 
 class Home(msgspec.Struct, frozen=True, kw_only=True):
     """What every verb is given."""
@@ -41,10 +44,16 @@ def cluster_name(text: str) -> ClusterName:
     if not _NAME.fullmatch(text):
         raise UsageError(
             f"'{text}' cannot be the name of a cluster",
-            hint="use at most 63 lower-case letters, digits, '-' and '.', "
-            "beginning and ending with a letter or digit",
+            hint=f"{_proposal(text)}a name becomes part of the names of hosts, so it has at most 63 "
+            "lower-case letters, digits, '-' and '.', and begins and ends with a letter or digit",
         )
     return ClusterName(text)
+
+
+def _proposal(text: str) -> str:
+    """Propose the name that is most like one that cannot be; empty where nothing of that is left."""
+    name = _FOREIGN.sub("-", text.lower()).strip("-.")[:_LONGEST].rstrip("-.")
+    return f"use '{name}', for example: " if name else ""
 
 
 def context_name(name: ClusterName) -> str:

@@ -227,6 +227,25 @@ def test_names_that_could_harm_a_path_or_a_context_are_refused(text: str) -> Non
         cluster_name(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "proposal"),
+    [
+        ("sim_1", "use 'sim-1', for example: "),
+        ("My_Cluster", "use 'my-cluster', for example: "),
+        ("_" + "A" * 70 + "!", f"use '{'a' * 63}', for example: "),
+        ("..", ""),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused_with_the_reason_and_one_that_can(
+    text: str, proposal: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        cluster_name(text)
+    assert f"{proposal}a name becomes part of the names of hosts" in (refused.value.hint or "")
+    if proposal:
+        cluster_name(proposal.split("'")[1])
+
+
 async def test_a_wait_that_fails_names_the_component_and_ends_with_its_log(tmp_path: Path) -> None:
     runtime = FakeRuntime(log=b"still thinking\n")
 

@@ -136,7 +136,7 @@ def _description() -> Json:
 
 
 def _values(pod: Mapping[str, Json]) -> Json:
-    """Return the usual values: with them the chart is the manifest."""
+    """Return the default values: with them the chart is the manifest."""
     repository, _, tag = IMAGE.rpartition(":")
     [container] = pod["containers"]
     return {
@@ -174,7 +174,7 @@ def _options() -> str:
 
 
 def _sets() -> Iterator[Json]:
-    """Yield what a template must know of each set; rights only beyond those of the usual sets."""
+    """Yield what a template must know of each set; rights only beyond those of the default sets."""
     usual = {each.name for each in sets_in_force((), usual_heartbeat(LEASE_SECONDS))}
     given = cluster_rights(request())
     for each in shipped_sets().values():

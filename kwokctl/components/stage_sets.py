@@ -15,7 +15,7 @@ from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
 NONE = "none"
-"""What is named to have none of the usual sets."""
+"""What is named to have none of the default sets."""
 _OUT = "-"
 """The suffix of the name of a Stage to leave out, like that of a label for kubectl."""
 KUBELET_PODS = "pod-kubelet"
@@ -71,7 +71,7 @@ def check_word(word: str) -> InvalidText | None:
 
 
 def sets_in_force(words: Sequence[str], beat: Heartbeat) -> tuple[StageSet, ...]:
-    """Return the sets that are named, and the usual ones of all parts of which none is.
+    """Return the sets that are named, and the default ones of all parts of which none is.
 
     Raises UsageError for two sets of the same part.
     """

@@ -78,7 +78,9 @@ def _usual_stages(
     progress.note(f"no Stage is given; playing the default ones: {names}")
     bodies = documents_of(sets, words, beat)
     return [
-        Document(kind="Stage", api_version=KWOK, name=name, body=body, source=f"the usual '{name}'")
+        Document(
+            kind="Stage", api_version=KWOK, name=name, body=body, source=f"the default '{name}'"
+        )
         for body in bodies
         for name in [str(body["metadata"]["name"])]
     ]

@@ -13,7 +13,7 @@ POD_IP
 {{- end -}}
 {{- end }}
 
-{{/* The names of the sets of Stages in force: those that are named, and the usual ones of other parts. */}}
+{{/* The names of the sets of Stages in force: those that are named, and the default ones of other parts. */}}
 {{- define "kwok.sets" -}}
 {{- $all := (.Files.Get "files/sets.yaml" | fromYaml).sets -}}
 {{- $known := list -}}

@@ -123,7 +123,7 @@ def manifest(
     """Print the objects that run the controller in any cluster, for 'kubectl apply -f -'.
 
     It manages the nodes with the annotation kwok.x-k8s.io/node=fake, unless a KwokConfiguration of
-    --config selects others. Its rights are derived from its Stages: the usual ones, those of --stage, and
+    --config selects others. Its rights are derived from its Stages: the default ones, those of --stage, and
     your own from --config. Stages that come later as custom resources may need more. --nodes computes replicas
     and memory from the figures of the documentation.
     """

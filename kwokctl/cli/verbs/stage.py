@@ -138,7 +138,7 @@ def explain(
 ) -> None:
     """Show for each Stage whether it matches an object, and what it would write.
 
-    The Stages are those of the cluster, or the usual ones for an object in a file, unless --stage
+    The Stages are those of the cluster, or the default ones for an object in a file, unless --stage
     names others. json and yaml have an entry for each Stage that matches.
     """
     import time

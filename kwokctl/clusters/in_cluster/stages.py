@@ -29,7 +29,7 @@ _DECIDED = {
 def chosen_stages(
     words: Sequence[str], documents: Sequence[Document]
 ) -> tuple[Mapping[str, Json], ...]:
-    """Return the Stages of the sets that are named, the usual ones of other parts, and the user's."""
+    """Return the Stages of the sets that are named, the default ones of other parts, and the user's."""
     for word in words:
         if found := check_word(word):
             raise UsageError(f"'--stage' is '{word}', {found.problem}", hint=found.hint)

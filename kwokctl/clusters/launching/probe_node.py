@@ -74,7 +74,7 @@ def probe_node(saved: Saved, wait: float | None) -> Mapping[str, Json] | None:
 
 
 def _is_sure(saved: Saved) -> bool:
-    """Return whether the controller is the user's, selects the node, and has usual Stages for it."""
+    """Return whether the controller is the user's, selects the node, and has default Stages for it."""
     own = saved.options.of(KwokControllerOptions)
     if KWOK_CONTROLLER not in saved.names or not own.binary or STAGE in own.enable_crds:
         return False

@@ -108,7 +108,7 @@ def _marked(value: Json, stage: Stage) -> Json:
 
 
 def examples_of(kind: Kind) -> list[Json]:
-    """Return objects of a kind; of one that no usual Stage is for, one without any fields."""
+    """Return objects of a kind; of one that no default Stage is for, one without any fields."""
     usual = [each for each in _examples() if _is_of(kind, each)]
     bare = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "object"}}
     return usual or [bare]

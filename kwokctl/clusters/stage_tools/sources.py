@@ -17,7 +17,7 @@ from kwokctl.json_value import Json
 
 
 def stage_documents_of(words: Sequence[str], options: ClusterOptions) -> list[Document]:
-    """Return the Stage documents that sets, files and folders name; without any, the usual ones.
+    """Return the Stage documents that sets, files and folders name; without any, the default ones.
 
     `options` are those of a cluster. Raises UsageError for a word that is neither.
     """

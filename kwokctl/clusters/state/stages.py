@@ -46,7 +46,7 @@ class StagesInForce(msgspec.Struct, frozen=True, kw_only=True):
 def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> StagesInForce:
     """Return the shipped Stages that a new cluster plays, and the user's.
 
-    A user's Stage replaces the Stage of a usual set that has its name or is for the same objects;
+    A user's Stage replaces the Stage of a default set that has its name or is for the same objects;
     heartbeats, and Stages of a set that was named, are replaced by name only. A controller given by
     the user gets the user's Stages alone, unless sets are named: it may have default Stages beside
     them. It gets none if it reads Stages from the API server.

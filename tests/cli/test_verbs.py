@@ -187,3 +187,13 @@ def test_pull_takes_components_to_add(words: Words, runner: RecordingRunner) -> 
     runner.answers["fetch"] = []
     assert words("artifacts pull --enable metrics-server") == 0
     assert runner.calls[0][1][1].selection.enable == ("metrics-server",)
+
+
+def test_images_of_add_ons_are_stocked_with_the_others(
+    words: Words, runner: RecordingRunner
+) -> None:
+    runner.answers["stock_images"] = []
+    assert words("artifacts images --enable jobset,metrics-server --runtime docker") == 0
+    options = runner.calls[0][1][1]
+    assert options.selection.enable == ("metrics-server",)
+    assert [each.name for each in options.extras] == ["jobset"]

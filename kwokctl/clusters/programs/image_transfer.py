@@ -42,8 +42,9 @@ async def _components(
     home: Home, runtime: Runtime, images: Images, options: ClusterOptions
 ) -> list[str]:
     left_out = ON_REQUEST - set(requested(options))
-    wanted = [name for name in IMAGE_PROGRAMS if name not in left_out]
-    found = await artifacts(home, runtime, options, wanted)
+    shipped = [name for name in IMAGE_PROGRAMS if name not in left_out]
+    described = [each.name for each in options.extras if each.image]
+    found = await artifacts(home, runtime, options, [*shipped, *described])
     names = []
     for name, artifact in found.items():
         if not artifact.image and not await images.made(artifact):

@@ -15,7 +15,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.shapes import file_option, runtime_option
 from kwokctl.cli.parsing.values import file_to_write
-from kwokctl.cli.resolved import EtcdVersion, KubeVersion, resolved_options
+from kwokctl.cli.resolved import Enable, EtcdVersion, KubeVersion, names_of, resolved_options
 from kwokctl.cli.verbs.artifacts import carrying
 from kwokctl.errors import UsageError
 
@@ -140,6 +140,7 @@ def images(
         runtime_option("Runtime that the images are for [default: the first that uses images]"),
     ] = None,
     kube_version: KubeVersion = None,
+    enable: Enable = None,
     output: Output = "",
 ) -> None:
     """Pull, build, save or load the images of the components, and print their names.
@@ -155,7 +156,11 @@ def images(
         raise UsageError("--pull, --build and --load do not go together, nor do --load and --save")
     source = "download" if pull else "build" if build else None
     resolved = resolved_options(
-        call, kube_version=kube_version, runtime=runtime, artifact_source=source
+        call,
+        kube_version=kube_version,
+        runtime=runtime,
+        artifact_source=source,
+        enable=names_of(enable),
     )
     options = resolved.options
     if call.is_dry_run:

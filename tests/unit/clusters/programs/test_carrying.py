@@ -101,6 +101,18 @@ async def test_images_come_along_for_a_runtime_that_starts_components_from_some(
     assert there.node_images.engine.here == {"mine/node:v1.36.3"}
 
 
+async def test_the_image_of_an_add_on_comes_along(tmp_path: Path) -> None:
+    runtime = FakeEngineRuntime()
+    images = {f"registry.k8s.io/{name}:v1.36.3" for name in COMPONENTS[1:]}
+    runtime.images.here |= {"registry.k8s.io/etcd:3.6.16-0", "example.com/one:v1", *images}
+    one = ExtraComponent(name=ComponentName("one"), image="example.com/one:v1")
+    its = stocked(tmp_path / "one", TOOLS, runtime)
+
+    options = replace(OPTIONS, extras=(one,), runtime="docker")
+    carried = await carry(its, options, tmp_path / "folder")
+    assert "example.com/one:v1" in carried.images
+
+
 def on_kind() -> ClusterOptions:
     options = cluster_options(
         artifact_source="offline", kube_version="v1.36.3", kind_node_image="mine/node:v1.36.3"

@@ -10,8 +10,12 @@ import pytest
 
 from kwokctl.clusters.inspection.export import Exported
 from kwokctl.clusters.programs.carrying import Carried
+from kwokctl.host.paths import WorkDir, default_workdir
+from kwokctl.model import ClusterName
 from kwokctl.waits import USUAL, Standstill
+from tests.support.options import cluster_options
 from tests.support.recording_runner import RecordingRunner
+from tests.support.saved_cluster import save_cluster
 
 Words = Callable[[str], int]
 
@@ -122,6 +126,19 @@ def test_get_artifacts_lists_what_an_add_on_takes(
     assert len([image for image in listed if "/metrics-server:" in image]) == 1
     assert words("get artifacts --enable jobsett") == 2
     assert "did you mean 'jobset'" in capfd.readouterr().err
+
+
+def test_get_artifacts_lists_no_more_than_a_cluster_has_that_exists(
+    words: Words, capfd: pytest.CaptureFixture[str]
+) -> None:
+    save_cluster(WorkDir(default_workdir()), ClusterName("mine"), cluster_options(runtime="docker"))
+
+    assert words("get artifacts --name mine --filter image") == 0
+    listed = capfd.readouterr().out
+    assert "/kube-apiserver:" in listed
+    assert "metrics-server" not in listed
+    assert words("get artifacts --name mine --filter image --runtime docker") == 0
+    assert "metrics-server" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["get artifacts", "artifacts pull --dry-run"])

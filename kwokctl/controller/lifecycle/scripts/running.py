@@ -32,6 +32,8 @@ from kwokctl.controller.lifecycle.scripts.syntax import (
 
 _MOST = 5_000
 """Commands of a script that are gone through: one with more is taken to run on."""
+_MOST_TEXT = 1_000_000
+"""Characters that its variables and commands may give in all: whoever creates a pod writes its script."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _TERM = frozenset(("TERM", "SIGTERM", "15"))
 _FILE_TESTS = frozenset(("-e", "-f", "-r", "-s", "-w", "-x"))
@@ -79,7 +81,7 @@ def run_script(
 ) -> Ran:
     """Go through a script; `files` are there that it has written before.
 
-    Raises UnreadableError.
+    Raises UnreadableError, and RecursionError for one that calls itself without end.
     """
     shell = _Shell({**(variables or {}), **_numbered(arguments)}, files)
     shell.stops_at_errors = stops_at_errors
@@ -111,6 +113,7 @@ class _Shell:
         """The files that it has looked for."""
         self._functions: dict[str, Tree] = {}
         self._seconds, self._code, self._steps = 0.0, 0, 0
+        self._room = _MOST_TEXT
         self._background = 0.0
         """When the last command in the background ends."""
         self._wait = 0.0
@@ -396,6 +399,13 @@ class _Shell:
         return "".join(map(self._piece, word))
 
     def _piece(self, piece: Piece) -> str:
+        text = self._substituted(piece)
+        self._room -= len(text)
+        if self._room < 0:
+            raise UnreadableError
+        return text
+
+    def _substituted(self, piece: Piece) -> str:
         match piece.use:
             case Use.TEXT:
                 return piece.text

@@ -1,5 +1,6 @@
 """What the program of a fake container does."""
 
+import resource
 from typing import Any
 
 import pytest
@@ -112,6 +113,24 @@ def test_unknown_commands_of_a_script_succeed_in_a_pod_that_is_to_end(
 )
 def test_of_a_script_that_depends_on_what_is_not_known_nothing_is_said(script: str) -> None:
     assert program("sh", "-c", script, ends=True).run == 1.0
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "a=xxxxxxxx; while true; do a=$a$a; sleep 1; done",
+        "for i in $(seq 4000); do test $(seq 4000); done",
+        "f() { f; }; f",
+        "\n".join(["sleep 1"] * 2000),
+    ],
+)
+def test_of_a_script_that_would_take_all_memory_or_time_nothing_is_said(script: str) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (2**32, limits[1]))
+    try:
+        assert program("sh", "-c", script).run is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def test_a_trap_ends_a_script_after_the_command_that_runs() -> None:

@@ -101,8 +101,8 @@ Usage: kwokctl snapshot [OPTIONS] COMMAND ...
   Save and restore a cluster's data, and rewind it.
 
 Commands:
-  save     Save the etcd database, or objects as documents, to a file that
-           only you may read
+  save     Save the etcd database, or objects as YAML, to a file that only you
+           may read
   restore  Replace the etcd database, or create and update the objects of a
            file
   export   Write the objects of any cluster to a file that 'snapshot restore

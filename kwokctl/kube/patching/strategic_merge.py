@@ -59,8 +59,6 @@ def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json
         raise _misfit(name)
     if rule.key is None or not known:
         return kept_if_same(known, _taken(wanted, name), name)
-    if not wanted:
-        return known
     if not rule.key:
         merged = in_order(_unique(known, name), _unique(wanted, name))
         return known if merged == known else merged

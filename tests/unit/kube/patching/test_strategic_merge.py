@@ -132,3 +132,8 @@ def test_a_null_takes_a_field_out_of_an_item() -> None:
     patch = {"status": {"conditions": [{"type": "B", "status": None, "reason": None}]}}
 
     assert merged(NODE, patch)["status"]["conditions"][1] == {"type": "B"}
+
+
+def test_items_with_the_same_key_are_left_to_the_api_server_which_moves_them() -> None:
+    with pytest.raises(UnknownPatchError, match="the same 'type'"):
+        merged(conditions("ABA"), {"status": {"conditions": []}})

@@ -144,6 +144,81 @@ def test_a_silent_node_is_back_as_soon_as_its_lease_is_given_back(cluster: Insta
     clear(cluster)
 
 
+def test_nothing_is_heard_of_a_silenced_kubelet_until_the_annotation_is_gone(
+    cluster: Installed,
+) -> None:
+    # The node that the test before has given back bears the taint of a silent one for some seconds.
+    until("the node is as always", lambda: not node(cluster)["spec"].get("taints"))
+    own, before = holder(cluster), plain(node(cluster))
+    assert condition(node(cluster), "Ready") == "True"
+    run(cluster, "ends", BROKEN, seconds=60)
+    run(cluster, "deleted", BROKEN)
+    until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
+    cluster.kubectl("annotate", "node", BROKEN, SILENT)
+    run(cluster, "begins", BROKEN)
+    cluster.kubectl("delete", "pod", "deleted", "--wait=false")
+
+    until("the silence is noticed", lambda: condition(node(cluster), "Ready") == "Unknown")
+    until("the pod is marked", lambda: condition(pods(cluster)["ends"], "Ready") == "False")
+    run(cluster, "control", SOUND, seconds=60)
+    # Neither a controller that starts anew nor a rewind gives it its voice back.
+    cluster.ok("snapshot", "mark", "silence")
+    cluster.ok("stop", "cluster")
+    cluster.ok("start", "cluster", "--wait")
+    until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
+    cluster.ok("snapshot", "rewind", "silence")
+    until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
+    assert phases(cluster) == {
+        "ends": "Running", "deleted": "Running", "begins": "Pending", "control": "Succeeded",
+    }  # fmt: skip
+    assert "deletionTimestamp" in pods(cluster)["deleted"]["metadata"]
+    assert condition(node(cluster), "Ready") == "Unknown"
+
+    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/kubelet-")
+    until("the deleted one is gone", lambda: "deleted" not in pods(cluster))
+    until("one has ended", lambda: phases(cluster)["ends"] == "Succeeded")
+    until("the other one is Ready", lambda: condition(pods(cluster)["begins"], "Ready") == "True")
+    until("the node is as before", lambda: plain(node(cluster)) == before)
+    assert holder(cluster) == own
+    clear(cluster)
+
+
+def test_the_kubelet_of_a_silent_node_answers_nobody(cluster: Installed) -> None:
+    run(cluster, "web", BROKEN)
+    run(cluster, "other", SOUND)
+    until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
+    asked = {"logs": ("web",), "exec": ("web", "--", "true"), "attach": ("web",)}
+    for verb, words in asked.items():
+        assert "document" in tried(cluster, verb, *words)  # none says what to answer
+    cluster.kubectl("annotate", "node", BROKEN, SILENT)
+    until("it is silent", lambda: "document" not in tried(cluster, "logs", "web"))
+
+    for verb, words in asked.items():
+        said = tried(cluster, verb, *words)
+        assert any(each in said for each in ("EOF", "connection reset by peer")), said
+    assert "document" in tried(cluster, "logs", "other")
+
+    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/kubelet-")
+    until("it is back", lambda: "document" in tried(cluster, "logs", "web"))
+    clear(cluster)
+
+
+def tried(cluster: Installed, *words: str) -> str:
+    """Run a kubectl that may fail; return what it says."""
+    done = cluster.run("kubectl", *words)
+    return done.out + done.err
+
+
+def plain(body: Any) -> Any:
+    """Return what a node says of itself, without times."""
+    times = {"lastHeartbeatTime", "lastTransitionTime"}
+    status = body["status"]
+    conditions = sorted(
+        [sorted((k, v) for k, v in each.items() if k not in times) for each in status["conditions"]]
+    )
+    return body["spec"], {**status, "conditions": conditions}
+
+
 def test_pressure_is_a_condition_and_a_taint_as_long_as_the_annotation_is_there(
     cluster: Installed,
 ) -> None:
@@ -181,82 +256,3 @@ def test_another_boot_id_is_a_reboot(cluster: Installed) -> None:
 
     until("the kubelet says so", reports)
     assert reports() == [f"Node {BROKEN} has been rebooted, boot id: 4c1b8e6f-another"]
-
-
-@pytest.mark.xfail(
-    strict=False, reason="passes alone, and was seen to fail after the others on a busy machine"
-)
-def test_nothing_is_heard_of_a_silenced_kubelet_until_the_annotation_is_gone(
-    cluster: Installed,
-) -> None:
-    own = holder(cluster)
-    before = plain(node(cluster))
-    run(cluster, "ends", BROKEN, seconds=60)
-    run(cluster, "deleted", BROKEN)
-    until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
-    cluster.kubectl("annotate", "node", BROKEN, SILENT)
-    run(cluster, "begins", BROKEN)
-    cluster.kubectl("delete", "pod", "deleted", "--wait=false")
-
-    until("the silence is noticed", lambda: condition(node(cluster), "Ready") == "Unknown")
-    until("the pod is marked", lambda: condition(pods(cluster)["ends"], "Ready") == "False")
-    run(cluster, "control", SOUND, seconds=60)
-    # Neither a controller that starts anew nor a rewind gives it its voice back.
-    cluster.ok("snapshot", "mark", "silence")
-    cluster.ok("stop", "cluster")
-    cluster.ok("start", "cluster", "--wait")
-    until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
-    cluster.ok("snapshot", "rewind", "silence")
-    until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
-    assert phases(cluster) == {
-        "ends": "Running", "deleted": "Running", "begins": "Pending", "control": "Succeeded",
-    }  # fmt: skip
-    assert "deletionTimestamp" in pods(cluster)["deleted"]["metadata"]
-    assert condition(node(cluster), "Ready") == "Unknown"
-
-    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/kubelet-")
-    until("the deleted one is gone", lambda: "deleted" not in pods(cluster))
-    until("one has ended", lambda: phases(cluster)["ends"] == "Succeeded")
-    until("the other one is Ready", lambda: condition(pods(cluster)["begins"], "Ready") == "True")
-    until("the node is as before", lambda: plain(node(cluster)) == before)
-    assert holder(cluster) == own
-    clear(cluster)
-
-
-@pytest.mark.xfail(
-    strict=False, reason="passes alone, and was seen to fail after the others on a busy machine"
-)
-def test_the_kubelet_of_a_silent_node_answers_nobody(cluster: Installed) -> None:
-    run(cluster, "web", BROKEN)
-    run(cluster, "other", SOUND)
-    until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
-    asked = {"logs": ("web",), "exec": ("web", "--", "true"), "attach": ("web",)}
-    for verb, words in asked.items():
-        assert "document" in tried(cluster, verb, *words)  # none says what to answer
-    cluster.kubectl("annotate", "node", BROKEN, SILENT)
-    until("it is silent", lambda: "document" not in tried(cluster, "logs", "web"))
-
-    for verb, words in asked.items():
-        said = tried(cluster, verb, *words)
-        assert any(each in said for each in ("EOF", "connection reset by peer")), said
-    assert "document" in tried(cluster, "logs", "other")
-
-    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/kubelet-")
-    until("it is back", lambda: "document" in tried(cluster, "logs", "web"))
-    clear(cluster)
-
-
-def tried(cluster: Installed, *words: str) -> str:
-    """Run a kubectl that may fail; return what it says."""
-    done = cluster.run("kubectl", *words)
-    return done.out + done.err
-
-
-def plain(body: Any) -> Any:
-    """Return what a node says of itself, without times."""
-    times = {"lastHeartbeatTime", "lastTransitionTime"}
-    status = body["status"]
-    conditions = sorted(
-        [sorted((k, v) for k, v in each.items() if k not in times) for each in status["conditions"]]
-    )
-    return body["spec"], {**status, "conditions": conditions}

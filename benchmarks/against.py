@@ -63,7 +63,7 @@ def main() -> None:
     for _ in range(options.rounds):
         for name, (command, environment) in commands.items():
             found[name].append(_life(command, environment))
-    print(f"compiled modules of ours: {'present' if _has_bytecode() else 'missing'}")
+    print(f"compiled modules of this checkout: {'present' if _has_bytecode() else 'missing'}")
     for number, words in enumerate(_LIFE):
         spent = {name: [each[number] for each in found[name]] for name in found}
         report(" ".join(words[:2]), list(_rows(spent)))

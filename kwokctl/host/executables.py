@@ -80,7 +80,7 @@ def _other(head: bytes) -> str:
 def _is_emulated(formats: Path) -> bool:
     """Return whether an emulator is registered: then the kernel knows which programs it can execute."""
     try:
-        return any(name.startswith("qemu") for name in os.listdir(formats))  # noqa: PTH208
+        return any(name.startswith("qemu") for name in os.listdir(formats))  # noqa: PTH208 - only names
     except OSError:
         return False
 

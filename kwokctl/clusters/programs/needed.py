@@ -42,7 +42,7 @@ async def programs(
 def components(options: ClusterOptions) -> tuple[ComponentName, ...]:
     """Name the components of a cluster whose programs or images are to be fetched.
 
-    Raises what `selected` does, and UsageError for one that kwokctl does not fetch, and nobody gives.
+    Raises what `selected` does, and UsageError for a program that kwokctl does not fetch and the user does not give.
     """
     names = selected(options)
     check_jaeger(options, names)

@@ -114,7 +114,7 @@ def leading_below(folder: Path) -> Iterator[tuple[Process, Path]]:
 
 
 def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - only names
 
 
 async def launched(pid: int) -> int | None:

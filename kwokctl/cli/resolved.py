@@ -35,10 +35,15 @@ def names_of(enable: str | None) -> tuple[str, ...] | None:
 
 
 def resolved_options(call: Invocation, **given: "OptionValue | None") -> "Resolved":
-    """Return the options that a cluster made now would have, with those that are given here."""
+    """Return the options that a cluster made now would have, with those that are given here.
+
+    Raises UsageError for components that it could not have.
+    """
     from kwokctl.components.catalog import usual_options
+    from kwokctl.components.plan import selected
     from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 
     chosen = {name: value for name, value in given.items() if value is not None}
     found = resolve_with_add_ons(usual_options(), chosen, os.environ, call.documents())
+    selected(found.resolved.options)
     return found.resolved

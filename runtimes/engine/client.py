@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _UNIX = "unix://"
 _PATIENCE = 60.0
 """Seconds without an answer after which an engine counts as unreachable."""
+_PORT_PAUSES = (0.1, 0.2, 0.4, 0.8, 0.0)
+"""Seconds after each try to start a container whose port is taken; there is no further try after 0."""
 
 _REMEDY = (
     "start it ('sudo systemctl start docker', or Docker Desktop), or name another one with "
@@ -136,13 +138,23 @@ class Engine:
             ) from e
 
     async def start(self, container: str) -> None:
-        """Start a container; no effect on a running one. ConflictError for a port that is taken."""
-        try:
-            await self.ask("start", container)
-        except CommandError as e:
-            if error := conflict(container, e.detail):
-                raise error from e
-            raise
+        """Start a container; no effect on a running one. ConflictError for a port that is taken.
+
+        A port is tried again for a moment: Podman answers that a container has stopped before the
+        process that watches it, which has its ports, has ended.
+        """
+        for pause in _PORT_PAUSES:
+            try:
+                await self.ask("start", container)
+            except CommandError as e:
+                error = conflict(container, e.detail)
+                if error is None:
+                    raise
+                if not pause:
+                    raise error from e
+                await asyncio.sleep(pause)
+            else:
+                return
 
     async def stop(self, container: str, grace: float) -> None:
         """Ask a container to end, kill it after `grace` seconds, and return when it is gone."""

@@ -64,7 +64,9 @@ def _params() -> Iterator[tuple[tuple[str, ...], Any]]:
 def _params_of() -> Mapping[tuple[str, ...], Sequence[Any]]:
     """Return the parameters of each verb."""
     tree = app.build()
-    return {words: command.get_params(typer.Context(tree)) for words, command in _verbs(tree)}
+    # With the settings of the tree: a command keeps the names of its option for help.
+    here = typer.Context(tree, **tree.context_settings)
+    return {words: command.get_params(here) for words, command in _verbs(tree)}
 
 
 def _spelled(param: Any) -> str:

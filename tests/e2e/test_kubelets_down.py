@@ -16,9 +16,11 @@ pytestmark = [
 LABEL = "node-not-ready.stage.kwok.x-k8s.io"
 BROKEN, SOUND = "node-000000", "node-000001"
 SILENT = "kwokctl.dev/kubelet=silent"
+HEARTBEAT = ("--node-heartbeat", "real")
+"""Through the API server it would be five times as slow, and so would be the answer to silence."""
 CLUSTERS = {
     "kubelet": ("--stage", "pod-kubelet"),
-    "stages": ("--stage", "pod-general", "--data-path", "api"),
+    "stages": ("--stage", "pod-general", "--data-path", "api", *HEARTBEAT),
 }
 
 

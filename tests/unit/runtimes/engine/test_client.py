@@ -117,6 +117,18 @@ async def test_the_error_of_a_failed_start_has_the_reason(
     assert caught.value.detail == said
 
 
+async def test_a_port_that_the_last_run_of_a_container_gives_up_late_is_waited_for(
+    fake: FakeEngine, engine: Engine
+) -> None:
+    said = "cannot listen on the TCP port: listen tcp4 127.0.0.1:1: bind: address already in use"
+    fake.first["POST /containers/c/start"] = [(500, {"message": said})] * 2
+    fake.answers["POST /containers/c/start"] = (204, {})
+
+    await engine.start("c")
+
+    assert fake.asked.count("POST /containers/c/start") == 3
+
+
 async def test_a_taken_name_is_reported_with_a_hint(fake: FakeEngine, engine: Engine) -> None:
     fake.answers["POST /containers/create"] = (409, {"message": "Conflict. The name is in use"})
 

@@ -198,6 +198,7 @@ create cluster --kube-apiserver-port 70000 | from 0 to 65535
 delete cluster --all true | '--all=true'
 delete cluster --yes | leave it out
 scale node --count 3 | --replicas N
+scale node --workers 3 | --replicas N
 scale node --nodes 3 | --replicas N
 scale node 10 | --replicas 10
 scale pod --node x | --on-nodes

@@ -315,7 +315,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         **_each("--container", "name the component: 'kwokctl logs COMPONENT'"),
     },
     "kwokctl scale": {
-        **_each("--count --number --nodes --pods --size --num --to", "use '--replicas N'"),
+        **_each("--count --number --nodes --pods --workers --agents --size --num --to", "use '--replicas N'"),
         **_each("--node --on-node --node-selector --selector", "use '--on-nodes SELECTOR'"),
         **_each("--label --labels --taint --taints --cpu --memory --gpus --set",
             "use '--param JQ', which edits the template's parameters"

@@ -1,0 +1,110 @@
+"""Files of the version before this one are used as they are: a cluster, its mark, a snapshot, objects, a recording."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
+from tests.support.installed import Installed, until
+from tests.support.version_before import (
+    KUBE_VERSION,
+    MARK,
+    NAME,
+    NODES,
+    PODS,
+    PODS_AT_MARK,
+    unpacked,
+)
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.story,
+    pytest.mark.skipif(
+        (os.environ.get("KWOKCTL_TEST_KUBE_VERSION") or DEFAULT_KUBE_VERSION) != KUBE_VERSION,
+        reason=f"the cluster is of Kubernetes {KUBE_VERSION}",
+    ),
+    pytest.mark.timeout(600, func_only=True),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Installed:
+    return installed.called(NAME)
+
+
+@pytest.fixture(scope="module")
+def files(cluster: Installed) -> Path:
+    """The files beside the cluster, which is among those of the work folder."""
+    return unpacked(cluster)
+
+
+def names(cluster: Installed, kind: str) -> set[str]:
+    return {each["metadata"]["name"] for each in cluster.objects(kind)}
+
+
+def annotations(cluster: Installed, pod: str) -> dict[str, str]:
+    (found,) = cluster.objects("pods", f"--field-selector=metadata.name={pod}")
+    return dict(found["metadata"].get("annotations", {}))
+
+
+def until_ready(cluster: Installed, pods: int) -> None:
+    def are_ready() -> bool:
+        found = cluster.objects("pods")
+        running = [pod for pod in found if pod["status"]["phase"] == "Running"]
+        return len(found) == len(running) == pods
+
+    until(f"{pods} pods run", are_ready)
+
+
+def test_a_cluster_starts_with_all_that_it_had(cluster: Installed, files: Path) -> None:
+    cluster.ok("start", "cluster", "--wait")
+
+    assert len(names(cluster, "nodes")) == NODES
+    assert "kept" in names(cluster, "configmaps")
+    until_ready(cluster, PODS)
+    assert annotations(cluster, "pod-000000")["seen"] == "yes"
+
+
+def test_its_pods_are_played_by_its_own_stage(cluster: Installed, files: Path) -> None:
+    cluster.kubectl("label", "pod", "pod-000001", "watched=yes")
+
+    until("the Stage was played", lambda: annotations(cluster, "pod-000001").get("seen"))
+
+
+def test_a_mark_is_gone_back_to(cluster: Installed, files: Path) -> None:
+    cluster.ok("snapshot", "rewind", MARK)
+
+    assert "kept" not in names(cluster, "configmaps")
+    until_ready(cluster, PODS_AT_MARK)
+    assert "seen" not in annotations(cluster, "pod-000000")
+
+
+def test_a_recording_is_replayed(cluster: Installed, files: Path) -> None:
+    cluster.ok("snapshot", "replay", "--path", str(files / "record.yaml"))
+
+    assert "kept" in names(cluster, "configmaps")
+    until_ready(cluster, PODS)
+
+
+def test_a_snapshot_is_restored(cluster: Installed, files: Path) -> None:
+    cluster.ok("scale", "pod", "--replicas", "1")
+    cluster.ok("snapshot", "restore", "--path", str(files / "snapshot.db"))
+
+    until_ready(cluster, PODS)
+    assert annotations(cluster, "pod-000000")["seen"] == "yes"
+
+
+def test_objects_are_restored(cluster: Installed, files: Path) -> None:
+    cluster.kubectl("delete", "configmap", "kept")
+    cluster.ok("snapshot", "restore", "--format", "k8s", "--path", str(files / "objects.yaml"))
+
+    assert "kept" in names(cluster, "configmaps")
+    until_ready(cluster, PODS)
+
+
+def test_a_set_goes_on_from_its_last_number(cluster: Installed, files: Path) -> None:
+    cluster.ok("scale", "node", "--replicas", str(NODES + 1))
+
+    assert f"node-{NODES:06}" in names(cluster, "nodes")

@@ -6,7 +6,7 @@ endings that they must have; `folders` are only those.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from typer.core import TyperArgument, TyperGroup, TyperOption
@@ -18,11 +18,9 @@ from kwokctl.cli.parsing import complete
 from kwokctl.cli.parsing.commands import EVERYWHERE
 from kwokctl.cli.parsing.grammar import RawCommand, panel_of, summary
 from kwokctl.cli.parsing.parameters import Parameter, arguments_of, by_spelling, options_of
+from kwokctl.cli.parsing.typer_parts import AnyCommand
 from kwokctl.cli.parsing.words import MAY_STAND_ALONE
 from kwokctl.cli.verbs.help_command import NAME as HELP
-
-if TYPE_CHECKING:
-    from typer._click import Command  # Typer gives it no other name
 
 _EMPTY = '""'
 """How PowerShell gives a last word that is empty: before 7.3 that arrives as an empty word, since then
@@ -39,7 +37,7 @@ Offers = Tool | tuple[Offer, ...] | Literal["files", "folders"]
 class _Place(msgspec.Struct):
     """A place in the command line, reached word by word."""
 
-    command: "Command"
+    command: AnyCommand
     pending: TyperOption | None = None
     """The option whose value comes next."""
     plain: int = 0
@@ -94,7 +92,7 @@ class _Place(msgspec.Struct):
                 self.pending = option
 
 
-def offers(tree: "Command", words: Sequence[str]) -> Offers:
+def offers(tree: AnyCommand, words: Sequence[str]) -> Offers:
     """Return the completions of the last word, which may be empty."""
     *before, begun = words or [""]
     place = _Place(tree)
@@ -155,7 +153,7 @@ def _commands(group: TyperGroup, begun: str) -> Iterator[Offer]:
             yield name, summary(command)
 
 
-def answer(tree: "Command", words: Sequence[str]) -> None:
+def answer(tree: AnyCommand, words: Sequence[str]) -> None:
     """Print the completions of the last word."""
     if words and words[-1] == _EMPTY:
         words = [*words[:-1], ""]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import typer
 from typer.main import get_command, get_group
@@ -15,11 +15,9 @@ from typer.main import get_command, get_group
 from kwokctl.cli.invocation import Invocation, Runner
 from kwokctl.cli.output.console import Console
 from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.typer_parts import AnyCommand, ParserError
 from kwokctl.cli.verbs.completion import VARIABLE
 from kwokctl.errors import UsageError
-
-if TYPE_CHECKING:
-    from typer._click import Command  # Typer gives it no other name
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,18 +45,16 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "add_ons": ("addons",),
 }
 """The modules of `kwokctl.cli.verbs`, and the commands that each registers, in the order of help."""
-_ParserError: Any = typer.BadParameter.__mro__[1]
-"""The parser's own error, reached through a subclass: Typer has moved it between modules."""
 
 
-class _Commands(Mapping[str, "Command"]):
+class _Commands(Mapping[str, AnyCommand]):
     """The commands by name."""
 
     def __init__(self) -> None:
         self._module_of = {name: module for module, names in MODULES.items() for name in names}
-        self._loaded: dict[str, Command] = {}
+        self._loaded: dict[str, AnyCommand] = {}
 
-    def __getitem__(self, name: str) -> "Command":
+    def __getitem__(self, name: str) -> AnyCommand:
         if name not in self._loaded:
             self._loaded |= registered(self._module_of[name])
         return self._loaded[name]
@@ -78,7 +74,7 @@ def build() -> Any:
     return tree
 
 
-def registered(module: str) -> "dict[str, Command]":
+def registered(module: str) -> dict[str, AnyCommand]:
     """Return the commands that a module of `kwokctl.cli.verbs` registers, by name."""
     app = commands.root(_TEXT)
     import_module(f"kwokctl.cli.verbs.{module}").register(app)
@@ -99,7 +95,7 @@ def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int
             command.invoke(ctx)
     except typer.Exit as e:
         return e.exit_code
-    except _ParserError as e:
+    except ParserError as e:
         message: str = e.format_message()
         raise UsageError(message[:1].lower() + message[1:].rstrip(".")) from e
     return 0

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
@@ -13,10 +13,8 @@ from kwokctl.cli.output.characters import encodable
 from kwokctl.cli.output.streams import is_screen
 from kwokctl.cli.parsing import hints, words
 from kwokctl.cli.parsing.parameters import Parameter, options_of, parameters_of
+from kwokctl.cli.parsing.typer_parts import AnyCommand, Context, HelpFormatter, for_typer
 from kwokctl.errors import UsageError
-
-if TYPE_CHECKING:
-    from typer._click import Command, Context, HelpFormatter  # Typer gives them no other name
 
 _OPTIONS = "Options"
 _WIDEST_NAME = 34
@@ -34,22 +32,22 @@ class CliCommand(TyperCommand):
     common: Collection[str] = ()
     """The options that help shows unless all are asked for; empty where it shows all."""
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Read the words of this command."""
         if self.common:
             args = _without_all(ctx, args)
         if not ctx.resilient_parsing:
-            args = words.rewrite(args, self.get_params(ctx), ctx.command_path)
-        return super().parse_args(ctx, args)
+            args = words.rewrite(args, self.get_params(for_typer(ctx)), ctx.command_path)
+        return super().parse_args(for_typer(ctx), args)
 
-    def get_help(self, ctx: "Context") -> str:
+    def get_help(self, ctx: Context) -> str:
         """Return the help in characters that standard output has."""
         _fit(ctx)
-        return encodable(super().get_help(ctx), sys.stdout.encoding)
+        return encodable(super().get_help(for_typer(ctx)), sys.stdout.encoding)
 
-    def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write arguments and options, one section a panel; of many only those that are common."""
-        params = self.get_params(ctx)
+        params = self.get_params(for_typer(ctx))
         if self.common and not ctx.meta.get(_ALL):
             params = [each for each in params if self._is_common(each)]
         _write_options(params, formatter)
@@ -58,14 +56,14 @@ class CliCommand(TyperCommand):
         spellings = {*getattr(param, "opts", ()), *getattr(param, "secondary_opts", ())}
         return bool(spellings & {*self.common, "--help"})
 
-    def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+    def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the examples, each on a line of its own."""
         if lines := examples(self):
             with formatter.section(_heading("Examples")):
                 for line in lines:
                     formatter.write(f"  {line}\n")
         if self.common and not ctx.meta.get(_ALL):
-            number = sum(not each.hidden for each in options_of(self.get_params(ctx)))
+            number = sum(not each.hidden for each in options_of(self.get_params(for_typer(ctx))))
             formatter.write_paragraph()
             formatter.write_text(f"All {number} options: '{ctx.command_path} --help all'")
 
@@ -75,12 +73,12 @@ def long_command(common: Collection[str]) -> type[CliCommand]:
     return type("LongCommand", (CliCommand,), {"common": frozenset(common)})
 
 
-def show_all(ctx: "Context") -> None:
+def show_all(ctx: Context) -> None:
     """Let help show all options."""
     ctx.meta[_ALL] = True
 
 
-def _without_all(ctx: "Context", args: list[str]) -> list[str]:
+def _without_all(ctx: Context, args: list[str]) -> list[str]:
     """Take the word away by which all options are asked for: `--help all`."""
     for number, word in enumerate(args[:-1]):
         if word in _HELP and args[number + 1] == "all":
@@ -92,18 +90,16 @@ def _without_all(ctx: "Context", args: list[str]) -> list[str]:
 class CliGroup(TyperGroup):
     """A command that has commands below it."""
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Read the words up to the command below this one."""
         if not ctx.resilient_parsing:
             own, below = words.rewrite_leading(
-                args, self.get_params(ctx), ctx.command_path, self._place_of
+                args, self.get_params(for_typer(ctx)), ctx.command_path, self._place_of
             )
             args = [*own, *below]
-        return super().parse_args(ctx, args)
+        return super().parse_args(for_typer(ctx), args)
 
-    def resolve_command(
-        self, ctx: "Context", args: list[str]
-    ) -> "tuple[str | None, Command | None, list[str]]":
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Find the command that the first word names; UsageError if there is none."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             names = [name for name, command in self.commands.items() if not command.hidden]
@@ -116,7 +112,7 @@ class CliGroup(TyperGroup):
                 elsewhere=elsewhere,
             )
             raise UsageError(f"'{ctx.command_path}' has no command '{args[0]}'", hint=hint)
-        return super().resolve_command(ctx, args)
+        return super().resolve_command(for_typer(ctx), args)
 
     def _place_of(self, option: str, words_after: Sequence[str]) -> str | None:
         """Return the command below this one that has an option, best of all one that is named."""
@@ -124,20 +120,20 @@ class CliGroup(TyperGroup):
         named = (path for path in paths if set(path.split()) <= set(words_after))
         return next(named, next(iter(paths), None))
 
-    def get_help(self, ctx: "Context") -> str:
+    def get_help(self, ctx: Context) -> str:
         """Return the help in characters that standard output has."""
         _fit(ctx)
-        return encodable(super().get_help(ctx), sys.stdout.encoding)
+        return encodable(super().get_help(for_typer(ctx)), sys.stdout.encoding)
 
-    def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write commands, then options, one section a panel."""
         self.format_commands(ctx, formatter)
-        _write_options(self.get_params(ctx), formatter)
+        _write_options(self.get_params(for_typer(ctx)), formatter)
 
-    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the commands, one section a panel."""
         panels: dict[str, list[tuple[str, str]]] = {}
-        for name in self.list_commands(ctx):
+        for name in self.list_commands(for_typer(ctx)):
             command = self.commands[name]
             if not command.hidden:
                 panel = getattr(command, "rich_help_panel", None) or "Commands"
@@ -148,7 +144,7 @@ class CliGroup(TyperGroup):
 class RawCommand(TyperCommand):
     """A tool that is passed through: every word after its name is the tool's."""
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Keep the words as they are, `-h` and `--` too."""
         untouched = list(args)
         ctx.args = untouched
@@ -174,11 +170,11 @@ def _paths_with(group: TyperGroup, option: str) -> Iterator[str]:
             yield name
 
 
-def _paths_of(root: "Command", name: str) -> list[str]:
+def _paths_of(root: AnyCommand, name: str) -> list[str]:
     """Return the commands of a name below a command, those that are the least far below it."""
-    groups = [("", root)]
+    groups: list[tuple[str, AnyCommand]] = [("", root)]
     while groups:
-        below = [
+        below: list[tuple[str, AnyCommand]] = [
             (f"{path} {each}".lstrip(), command)
             for path, group in groups
             if isinstance(group, TyperGroup)
@@ -191,12 +187,12 @@ def _paths_of(root: "Command", name: str) -> list[str]:
     return []
 
 
-def summary(command: "Command") -> str:
+def summary(command: AnyCommand) -> str:
     """Return the first line of a command's help."""
     return (command.help or "").partition("\n")[0].rstrip(".")
 
 
-def examples(command: "Command") -> list[str]:
+def examples(command: AnyCommand) -> list[str]:
     """Return the commands with which a command's help ends."""
     return (command.epilog or "").splitlines()
 
@@ -224,7 +220,7 @@ def panel_of(param: Parameter) -> str:
     return param.rich_help_panel or _OPTIONS
 
 
-def _write_options(params: Iterable[object], formatter: "HelpFormatter") -> None:
+def _write_options(params: Iterable[object], formatter: HelpFormatter) -> None:
     panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], _OPTIONS: []}
     help_option = []
     for param in parameters_of(params):
@@ -238,7 +234,7 @@ def _write_options(params: Iterable[object], formatter: "HelpFormatter") -> None
 
 
 def _write_sections(
-    sections: Mapping[str, list[tuple[str, str]]], formatter: "HelpFormatter"
+    sections: Mapping[str, list[tuple[str, str]]], formatter: HelpFormatter
 ) -> None:
     for title, rows in sections.items():
         if rows:
@@ -247,7 +243,7 @@ def _write_sections(
                 formatter.write_dl(rows, col_max=0 if is_narrow else _WIDEST_NAME)
 
 
-def _fit(ctx: "Context") -> None:
+def _fit(ctx: Context) -> None:
     """Have help written for a terminal that is narrower than the parser's least."""
     columns = shutil.get_terminal_size().columns
     if columns < _NARROW + _MARGIN:

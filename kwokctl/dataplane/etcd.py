@@ -124,7 +124,7 @@ class EtcdPlane:
             return await self._api.patch(target, patch, current=current)
         put, version = self._put(target, changed), version_of(current)
         window = self.windows[target.resource]
-        revision = await window.write(partial(self._store.change, put.key, put.value, version))
+        revision = await window.write(partial(self._store.change, put, version))
         return as_of(changed, revision)
 
     async def patch_and_record(
@@ -153,7 +153,7 @@ class EtcdPlane:
         key = self._keys.key(resource, target.namespace, target.name)
         window = self.windows[resource]
         if event is None:
-            return await window.write(partial(self._store.change, key, value, version))
+            return await window.write(partial(self._store.change, Put(key, value), version))
         if self._is_left(EVENTS):
             return None
         both = partial(self._store.change_and_add, Put(key, value), version)
@@ -197,7 +197,7 @@ class EtcdPlane:
             return
         key = self._keys.key(target.resource, target.namespace, target.name)
         window = self.windows[target.resource]
-        await window.write(partial(self._store.remove, (), key, version_of(current)))
+        await window.write(partial(self._store.remove, key, version_of(current)))
 
     async def create_copies(self, new: NewObjects) -> None:
         """Create objects in etcd, as copies of two that went through the API."""

@@ -85,7 +85,7 @@ async def handshake(
     try:
         problem = await _mismatch(store, key, version)
         if problem is None:
-            await store.remove((), key, version)
+            await store.remove(key, version)
     except RequestError as e:
         problem = str(e)
     if problem is not None:

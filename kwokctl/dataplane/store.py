@@ -55,12 +55,13 @@ class ObjectStore:
             raise EtcdConflictError("the object exists already", status=409, reason="AlreadyExists")
         return answer.revision
 
-    async def change(self, key: bytes, value: bytes, version: int) -> int:
-        """Replace what was stored in revision `version`; returns the revision of the write.
+    async def change(self, changed: Put, version: int) -> int:
+        """Replace what was stored in revision `version`, 0 for nothing; returns the revision of the write.
 
         Raises EtcdConflictError: `Conflict` if it has been written since, `NotFound` if it is gone.
         """
-        answer = await self.kv.txn(Txn((Compare(key, version),), (Put(key, value),), (Get(key),)))
+        key = changed.key
+        answer = await self.kv.txn(Txn((Compare(key, version),), (changed,), (Get(key),)))
         if not answer.succeeded:
             raise _changed(answer)
         return answer.revision
@@ -79,12 +80,12 @@ class ObjectStore:
             return 0
         raise _changed(answer)
 
-    async def remove(self, keys: Sequence[bytes], key: bytes, version: int) -> int:
-        """Delete what was stored under `key` in revision `version`, and with it other `keys`.
+    async def remove(self, key: bytes, version: int, *, with_keys: Sequence[bytes] = ()) -> int:
+        """Delete what was stored under `key` in revision `version`, and other keys with it.
 
         Raises EtcdConflictError like `change`.
         """
-        deletes = tuple(Delete(each) for each in (key, *keys))
+        deletes = tuple(Delete(each) for each in (key, *with_keys))
         answer = await self.kv.txn(Txn((Compare(key, version),), deletes, (Get(key),)))
         if not answer.succeeded:
             raise _changed(answer)

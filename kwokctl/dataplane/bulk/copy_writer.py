@@ -131,7 +131,7 @@ class CopyWriter:
     async def _take_back(self, copy: Copy, revision: int) -> None:
         """Delete a copy unless another client has changed or deleted it."""
         with suppress(RequestError):
-            await self._access.store.remove((), self._located.key_of(copy.name), revision)
+            await self._access.store.remove(self._located.key_of(copy.name), revision)
 
     async def _add(self, copy: Copy, window: Window) -> int:
         """Write one copy; returns the revision."""

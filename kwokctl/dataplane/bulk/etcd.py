@@ -146,8 +146,9 @@ class _Deletion:
             await self._access.api.delete_one(self._old, latest)
 
     async def _remove(self, each: ObjectVersion) -> int:
-        words = self._leases(each.name), self._located.key_of(each.name), int(each.version)
-        return await retried(partial(self._access.store.remove, *words))
+        key, version = self._located.key_of(each.name), int(each.version)
+        leases = self._leases(each.name)
+        return await retried(partial(self._access.store.remove, key, version, with_keys=leases))
 
     async def _looked_at_again(
         self, each: ObjectVersion, error: RequestError

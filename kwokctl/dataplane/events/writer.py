@@ -15,7 +15,7 @@ from kwokctl.dataplane.events.recount import recounted
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError, EtcdRefusedError, RequestError
-from kwokctl.etcd.kv.kv import Compare, Put, Txn
+from kwokctl.etcd.kv.kv import Compare, Put
 from kwokctl.json_value import Json
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.resource import EVENTS, NAMESPACES
@@ -125,8 +125,11 @@ class EventWriter:
         if value is None:
             return False
         put = Put(key, value, await self._expiry.lease())
-        unchanged = Compare(key, found.mod_revision)
-        return (await self._store.kv.txn(Txn((unchanged,), (put,)))).succeeded
+        try:
+            await self._store.change(put, found.mod_revision)
+        except EtcdConflictError:
+            return False
+        return True
 
     async def _namespace_version(self, name: str) -> int:
         """Return the version of a namespace when it was last seen, and was not being deleted."""

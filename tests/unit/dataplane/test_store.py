@@ -1,0 +1,68 @@
+"""Each write to etcd builds on what was seen, and does nothing where that has changed."""
+
+import pytest
+
+from kwokctl.dataplane.store import ObjectStore
+from kwokctl.errors import EtcdConflictError
+from kwokctl.etcd.kv.kv import KeyValue, Put
+from tests.support.memory_etcd import MemoryEtcd
+
+KEY = b"/registry/pods/ns/p"
+OTHER = b"/registry/leases/ns/p"
+
+
+@pytest.fixture
+def etcd() -> MemoryEtcd:
+    etcd = MemoryEtcd()
+    etcd.leases[7] = 60
+    return etcd
+
+
+async def test_a_change_replaces_what_was_seen_with_a_lease(etcd: MemoryEtcd) -> None:
+    seen = etcd.put(KEY, b"old")
+
+    revision = await ObjectStore(etcd).change(Put(KEY, b"new", 7), seen)
+
+    assert etcd.stored[KEY] == KeyValue(KEY, b"new", revision, 7)
+
+
+@pytest.mark.parametrize("stored", [None, b"theirs"])
+async def test_a_change_of_nothing_stores_only_where_nothing_is(
+    etcd: MemoryEtcd, stored: bytes | None
+) -> None:
+    if stored:
+        etcd.put(KEY, stored)
+        with pytest.raises(EtcdConflictError, match="modified"):
+            await ObjectStore(etcd).change(Put(KEY, b"new"), 0)
+    else:
+        await ObjectStore(etcd).change(Put(KEY, b"new"), 0)
+
+    assert etcd.stored[KEY].value == (stored or b"new")
+
+
+@pytest.mark.parametrize(
+    ("stored", "error"), [(b"theirs", (409, "Conflict")), (None, (404, "NotFound"))]
+)
+async def test_what_another_client_has_done_meanwhile_stays(
+    etcd: MemoryEtcd, stored: bytes | None, error: tuple[int, str]
+) -> None:
+    store, seen = ObjectStore(etcd), etcd.put(KEY, b"old")
+    del etcd.stored[KEY]
+    if stored:
+        etcd.put(KEY, stored)
+    before = dict(etcd.stored)
+
+    for write in (store.change(Put(KEY, b"new"), seen), store.remove(KEY, seen)):
+        with pytest.raises(EtcdConflictError) as caught:
+            await write
+        assert (caught.value.status, caught.value.reason) == error
+
+    assert etcd.stored == before
+
+
+async def test_other_keys_go_with_what_was_seen(etcd: MemoryEtcd) -> None:
+    etcd.put(OTHER, b"lease")
+
+    await ObjectStore(etcd).remove(KEY, etcd.put(KEY, b"old"), with_keys=[OTHER])
+
+    assert etcd.stored == {}

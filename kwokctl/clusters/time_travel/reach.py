@@ -12,6 +12,7 @@ from kwokctl.clusters.time_travel.identity import cluster_uid
 from kwokctl.clusters.time_travel.marks import Marks
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.components.definitions import etcd, kube_apiserver
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
@@ -32,6 +33,11 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     """What tells the cluster from others; empty if it has just begun."""
     marks: Marks
+
+    @property
+    def store(self) -> ObjectStore:
+        """What writes its objects past the API server."""
+        return ObjectStore(self.kv)
 
     @property
     def scope(self) -> RewindScope:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -10,7 +11,9 @@ from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.reach import Reach
 from kwokctl.clusters.time_travel.writing import AT_ONCE, DifferenceWriter
-from kwokctl.etcd.kv.kv import Compare, Delete, Kv, Txn
+from kwokctl.dataplane.store import ObjectStore
+from kwokctl.errors import EtcdConflictError
+from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.etcd.marks.content import Content
 from kwokctl.etcd.marks.difference import Write, difference
 from kwokctl.etcd.marks.present import Present, present_in_all, present_since
@@ -74,7 +77,7 @@ class Settling:
             f"Going back to '{self._mark.name}'", unit="objects"
         ) as step:
             view = ApiView(self._reach.client, self._reach.scope)
-            writer = DifferenceWriter(self._reach.kv, view, self._reach.scope, step)
+            writer = DifferenceWriter(self._reach.store, view, self._reach.scope, step)
             revision, writes = await self._first_look(before_writes, before_moves)
             rests = False
             while due := [write for write in writes if self._tries[write.key] < _TRIES]:
@@ -126,9 +129,11 @@ async def delete_events(reach: Reach, mark: Mark) -> int:
     made = await reach.kv.created(start, end, since=mark.revision + 1)
     for first in range(0, len(made), AT_ONCE):
         part = made[first : first + AT_ONCE]
-        await asyncio.gather(*(_delete(reach.kv, item.key, item.mod_revision) for item in part))
+        await asyncio.gather(*(_delete(reach.store, item) for item in part))
     return len(made)
 
 
-async def _delete(kv: Kv, key: bytes, seen: int) -> None:
-    await kv.txn(Txn((Compare(key, seen),), (Delete(key),)))
+async def _delete(store: ObjectStore, item: KeyValue) -> None:
+    """Delete what nobody has written meanwhile."""
+    with suppress(EtcdConflictError):
+        await store.remove(item.key, item.mod_revision)

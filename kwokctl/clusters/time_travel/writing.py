@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.scope import RewindScope
-from kwokctl.etcd.kv.kv import Compare, Delete, Kv, Put, Txn
+from kwokctl.dataplane.store import ObjectStore
+from kwokctl.errors import EtcdConflictError
+from kwokctl.etcd.kv.kv import Put
 from kwokctl.etcd.marks.difference import Write
 from kwokctl.progress import Step
 
@@ -14,11 +16,11 @@ AT_ONCE = 64
 
 
 class DifferenceWriter:
-    """Writes one object a revision, as the API server's cache of watches demands."""
+    """Puts objects back, and deletes those that were not there."""
 
-    def __init__(self, kv: Kv, view: ApiView, scope: RewindScope, step: Step) -> None:
-        """Write through `kv`, and wait until `view` has shown it; `step` counts."""
-        self._kv = kv
+    def __init__(self, store: ObjectStore, view: ApiView, scope: RewindScope, step: Step) -> None:
+        """Write to `store`, and wait until `view` has shown it; `step` counts."""
+        self._store = store
         self._view = view
         self._scope = scope
         self._step = step
@@ -39,9 +41,12 @@ class DifferenceWriter:
 
     async def _one(self, write: Write) -> int:
         """Return the revision of a write; 0 if another client has been there meanwhile."""
-        operation = Delete(write.key) if write.value is None else Put(write.key, write.value)
-        answer = await self._kv.txn(Txn((Compare(write.key, write.seen),), (operation,)))
-        return answer.revision if answer.succeeded else 0
+        try:
+            if write.value is None:
+                return await self._store.remove(write.key, write.seen)
+            return await self._store.change(Put(write.key, write.value), write.seen)
+        except EtcdConflictError:
+            return 0
 
     def _is_new_kind(self, write: Write) -> bool:
         return write.value is not None and self._scope.is_definition(write.key)

@@ -269,6 +269,18 @@ async def test_events_made_since_are_deleted_and_older_ones_stay(home: Home) -> 
     assert _values(kv) == {EVENT + b"1": b"seen again"}
 
 
+async def test_an_event_that_is_seen_again_meanwhile_stays(home: Home) -> None:
+    kv = AnsweringEtcd(iter([lambda kv: kv.put(EVENT + b"2", b"seen again")]))
+    reach = reach_of(home, NAME, kv)
+    mark = await copied(reach, "a", kv.revision)
+    for number in (b"1", b"2"):
+        kv.put(EVENT + number, b"new")
+
+    await delete_events(reach, mark)
+
+    assert _values(kv) == {EVENT + b"2": b"seen again"}
+
+
 async def test_what_expires_with_a_lease_is_left_alone(home: Home) -> None:
     kv = RangedEtcd()
     kv.leases[7] = 60

@@ -26,7 +26,8 @@ from kwokctl.dataplane.objects.encoding import ShapeError
 from kwokctl.dataplane.objects.repeated import RepeatedParts
 from kwokctl.dataplane.objects.stored import UndecodableError, decoded, value_with
 from kwokctl.dataplane.port import WORTH
-from kwokctl.etcd.kv.kv import Compare, Put, Txn
+from kwokctl.errors import EtcdConflictError
+from kwokctl.etcd.kv.kv import Compare, Put
 from kwokctl.etcd.marks.difference import Write
 from kwokctl.json_value import Json
 from kwokctl.kube.names import new_uid
@@ -160,16 +161,14 @@ class DirectPods:
             return None
         key = self._key(pod)
         space = self._keys.key(NAMESPACES, None, pod.item.object.namespace)
-        given = (
-            Compare(key, 0, of_creation=True),
-            # What is written to a namespace after its deletion would never be collected.
-            Compare(space, admission.namespace_version),
-        )
-        answer = await self._reach.kv.txn(Txn(given, (Put(key, value),)))
-        if not answer.succeeded:
+        # What is written to a namespace after its deletion would never be collected.
+        unchanged = Compare(space, admission.namespace_version)
+        try:
+            revision = await self._reach.store.add([Put(key, value)], [unchanged])
+        except EtcdConflictError:
             return None
         self._loader.note_created(pod.item, uid)
-        return Write(key, value, 0), answer.revision
+        return Write(key, value, 0), revision
 
     def _key(self, pod: _Pod) -> bytes:
         return self._keys.key(PODS, pod.item.object.namespace, pod.item.object.name)

@@ -10,7 +10,18 @@ from collections.abc import Sequence
 import orjson
 
 from kwokctl.errors import EtcdConflictError
-from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
+from kwokctl.etcd.kv.kv import (
+    Answer,
+    Compare,
+    Delete,
+    Get,
+    KeyValue,
+    Kv,
+    Put,
+    Txn,
+    TxnAnswer,
+    prefix_end,
+)
 from kwokctl.json_value import Json
 
 TOGETHER = 128
@@ -22,7 +33,9 @@ _ONE_BY_ONE = TOGETHER // 2
 class ObjectStore:
     """Writes values, each only if its key has not been changed meanwhile.
 
-    Every method raises EtcdConflictError if that is not so, and what `Kv` raises.
+    Every method raises EtcdConflictError if that is not so, and what `Kv` raises. Only `put_over` and
+    `discard` write whatever is there: for commands whose user asks for exactly that, also in an etcd
+    without an API server. Pace and admission are the business of callers: those commands have neither.
     """
 
     def __init__(self, kv: Kv) -> None:
@@ -90,6 +103,21 @@ class ObjectStore:
         if not answer.succeeded:
             raise _changed(answer)
         return answer.revision
+
+    async def put_over(self, key: bytes, value: bytes) -> None:
+        """Store a value, whatever is there; what expires with a lease still does."""
+        found: Answer = None
+        while True:
+            seen = found if isinstance(found, KeyValue) else KeyValue(key, b"", 0)
+            put = Put(key, value, seen.lease)
+            answer = await self.kv.txn(Txn((Compare(key, seen.mod_revision),), (put,), (Get(key),)))
+            if answer.succeeded:
+                return
+            found = answer.answers[0]
+
+    async def discard(self, key: bytes) -> None:
+        """Delete whatever is there."""
+        await self.kv.txn(Txn((), (Delete(key),)))
 
     async def change_many(self, writes: Sequence[tuple[Put, int]]) -> Sequence[TxnAnswer]:
         """Write at most `TOGETHER` values whose revisions are known, 0 for a new key.

@@ -13,6 +13,7 @@ from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.dataplane.objects.resources import DEFINITIONS, StoredResources, resources_with
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdGoneError, NotFoundError, UsageError
 from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.etcd.kv.maintenance import status
@@ -53,6 +54,11 @@ class ObjectAccess(msgspec.Struct, frozen=True, kw_only=True):
     resources: StoredResources
     api: Client | None
     """The API server that reads the objects, if it is known and runs."""
+
+    @property
+    def store(self) -> ObjectStore:
+        """What writes objects there."""
+        return ObjectStore(self.kv)
 
 
 async def with_objects(

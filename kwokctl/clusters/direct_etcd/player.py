@@ -3,12 +3,18 @@
 from collections.abc import Mapping
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
-from kwokctl.clusters.direct_etcd.writing import DROPPED, PreparedObject, write_object
+from kwokctl.clusters.direct_etcd.writing import DROPPED, PreparedObject
 from kwokctl.clusters.object_files.recording.actions import Method, ReplayAction
 from kwokctl.dataplane.objects.merged_lists import lists_of_kind
 from kwokctl.dataplane.objects.stored import JSON, decoded, json_value, value_with
-from kwokctl.errors import EtcdGoneError, EtcdRefusedError, KwokctlError, NotFoundError
-from kwokctl.etcd.kv.kv import Compare, Delete, KeyValue, Put, Txn
+from kwokctl.errors import (
+    EtcdConflictError,
+    EtcdGoneError,
+    EtcdRefusedError,
+    KwokctlError,
+    NotFoundError,
+)
+from kwokctl.etcd.kv.kv import KeyValue, Put
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.directed_merge import directed_merge
 from kwokctl.progress import Step
@@ -24,6 +30,7 @@ class StoredPlayer:
         self.done = 0
         self.failed: list[str] = []
         self._access = access
+        self._store = access.store
         self._created = created
         self._step = step
 
@@ -41,24 +48,26 @@ class StoredPlayer:
     async def _do(self, action: ReplayAction) -> None:
         match action.action.method:
             case Method.CREATE:
-                await write_object(self._access, self._created[action.line])
+                created = self._created[action.line]
+                await self._store.put_over(created.key, created.value)
             case Method.PATCH:
-                await self._patch(action)
+                while not await self._is_patched(action):
+                    pass
             case Method.DELETE:
-                delete = Delete(key_of(self._access, action))
-                await self._access.kv.txn(Txn((), (delete,)))
+                await self._store.discard(key_of(self._access, action))
 
-    async def _patch(self, action: ReplayAction) -> None:
-        """Write what a patch makes of an object, as it is now."""
-        key, kv = key_of(self._access, action), self._access.kv
-        is_written = False
-        while not is_written:
-            found = await kv.get(key)
-            if found is None:
-                raise NotFoundError("there is no such object in etcd")
-            put = Put(key, patched_value(found, action.action.template or {}), found.lease)
-            unchanged = Compare(key, found.mod_revision)
-            is_written = (await kv.txn(Txn((unchanged,), (put,)))).succeeded
+    async def _is_patched(self, action: ReplayAction) -> bool:
+        """Write what a patch makes of an object as it is now; False if it has been written meanwhile."""
+        key = key_of(self._access, action)
+        found = await self._store.get(key)
+        if found is None:
+            raise NotFoundError("there is no such object in etcd")
+        put = Put(key, patched_value(found, action.action.template or {}), found.lease)
+        try:
+            await self._store.change(put, found.mod_revision)
+        except EtcdConflictError:
+            return False
+        return True
 
 
 def patched_value(item: KeyValue, patch: Mapping[str, Json]) -> bytes:

@@ -7,7 +7,7 @@ import msgspec
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.dataplane.objects.resources import StoredResource
 from kwokctl.errors import NotFoundError
-from kwokctl.etcd.kv.kv import Delete, KeyValue, Txn, prefix_end
+from kwokctl.etcd.kv.kv import KeyValue, prefix_end
 from kwokctl.etcd.marks.present import Range, current_revision, pages_of
 from kwokctl.tasks import for_each
 
@@ -55,11 +55,9 @@ async def delete_objects(
     found: list[KeyValue] = []
     await read_objects(access, wanted, found.append, chunk=chunk)
 
-    async def delete(item: KeyValue) -> None:
-        await access.kv.txn(Txn((), (Delete(item.key),)))
-
     if not is_dry_run:
-        await for_each(found, delete, at_once=AT_ONCE)
+        store = access.store
+        await for_each(found, lambda item: store.discard(item.key), at_once=AT_ONCE)
     return found
 
 

@@ -15,7 +15,7 @@ from kwokctl.dataplane.objects.resources import DEFINITION, StoredResource
 from kwokctl.dataplane.objects.stored import json_value, value_with
 from kwokctl.dataplane.objects.stored_kind import stored_kind
 from kwokctl.errors import ApiError, ConfigError, ConflictError, KwokctlError, NotFoundError
-from kwokctl.etcd.kv.kv import Compare, Get, KeyValue, Put, Txn, prefix_end
+from kwokctl.etcd.kv.kv import KeyValue, prefix_end
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 from kwokctl.tasks import for_each
@@ -74,7 +74,8 @@ async def prepared_objects(
 
 async def write_objects(access: ObjectAccess, prepared: Iterable[PreparedObject]) -> None:
     """Write objects, each in a revision of its own."""
-    await for_each(prepared, lambda each: write_object(access, each), at_once=AT_ONCE)
+    store = access.store
+    await for_each(prepared, lambda each: store.put_over(each.key, each.value), at_once=AT_ONCE)
 
 
 def with_definitions(access: ObjectAccess, documents: Iterable[Mapping[str, Json]]) -> ObjectAccess:
@@ -189,15 +190,3 @@ async def _check_served(access: ObjectAccess, each: PreparedObject) -> None:
         raise ConfigError(f"{each.place}: {e}", hint=e.hint) from e
     except ApiError:
         return  # it does not answer now
-
-
-async def write_object(access: ObjectAccess, each: PreparedObject) -> None:
-    """Write one object; what expires with a lease of etcd still does."""
-    is_new = Compare(each.key, 0, of_creation=True)
-    answer = await access.kv.txn(Txn((is_new,), (Put(each.key, each.value),), (Get(each.key),)))
-    while not answer.succeeded:
-        found = answer.answers[0]
-        seen = found if isinstance(found, KeyValue) else KeyValue(each.key, b"", 0)
-        put = Put(each.key, each.value, seen.lease)
-        unchanged = Compare(each.key, seen.mod_revision)
-        answer = await access.kv.txn(Txn((unchanged,), (put,), (Get(each.key),)))

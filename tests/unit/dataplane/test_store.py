@@ -4,11 +4,28 @@ import pytest
 
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError
-from kwokctl.etcd.kv.kv import KeyValue, Put
+from kwokctl.etcd.kv.kv import KeyValue, Put, Txn, TxnAnswer
 from tests.support.memory_etcd import MemoryEtcd
 
 KEY = b"/registry/pods/ns/p"
 OTHER = b"/registry/leases/ns/p"
+
+
+class BusyEtcd(MemoryEtcd):
+    """Another client writes just before each transaction, as often as it likes."""
+
+    def __init__(self, writes: list[KeyValue | None]) -> None:
+        super().__init__()
+        self.writes = writes
+        self.leases[7] = 60
+
+    async def txn(self, txn: Txn, *, within: float = 0) -> TxnAnswer:
+        if self.writes:
+            theirs = self.writes.pop(0)
+            self.stored.pop(KEY, None)
+            if theirs is not None:
+                self.put(KEY, theirs.value, theirs.lease)
+        return await super().txn(txn)
 
 
 @pytest.fixture
@@ -66,3 +83,25 @@ async def test_other_keys_go_with_what_was_seen(etcd: MemoryEtcd) -> None:
     await ObjectStore(etcd).remove(KEY, etcd.put(KEY, b"old"), with_keys=[OTHER])
 
     assert etcd.stored == {}
+
+
+@pytest.mark.parametrize("lease", [0, 7])
+async def test_whatever_is_there_is_replaced_and_expires_as_it_did(lease: int) -> None:
+    theirs = KeyValue(KEY, b"theirs", 0, lease)
+    etcd = BusyEtcd([theirs, None, theirs, theirs])
+    etcd.put(KEY, b"old")
+
+    await ObjectStore(etcd).put_over(KEY, b"new")
+
+    assert (etcd.stored[KEY].value, etcd.stored[KEY].lease) == (b"new", lease)
+
+
+async def test_what_is_not_there_is_put_and_discarded(etcd: MemoryEtcd) -> None:
+    store = ObjectStore(etcd)
+
+    await store.put_over(KEY, b"new")
+    assert etcd.stored[KEY].value == b"new"
+
+    for _ in range(2):
+        await store.discard(KEY)
+        assert etcd.stored == {}

@@ -22,6 +22,7 @@ from kwokctl.clusters.object_files.recording.replay import Replayed
 from kwokctl.dataplane.objects.resources import resources_with
 from kwokctl.dataplane.objects.stored import decoded, json_value, value_with
 from kwokctl.errors import KwokctlError
+from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.progress import Silent
 from tests.support.eventually import eventually
 from tests.support.watched_etcd import WatchedEtcd
@@ -126,6 +127,32 @@ async def test_what_there_is_and_what_happens_is_recorded_and_comes_again(tmp_pa
     assert [each["image"] for each in pod["spec"]["containers"]] == ["three"]
     assert (pod["metadata"]["finalizers"], pod["metadata"]["uid"]) == (["f"], "u")
     assert decoded(other.stored[WIDGET].value).document["spec"] == {"sizes": [3]}
+
+
+class BusyEtcd(WatchedEtcd):
+    """Another client writes an object as soon as it has been read, once."""
+
+    meanwhile: bytes | None = None
+
+    async def get(self, key: bytes) -> KeyValue | None:
+        found = await super().get(key)
+        if self.meanwhile is not None:
+            self.put(key, self.meanwhile)
+            self.meanwhile = None
+        return found
+
+
+async def test_what_another_client_writes_during_a_replay_stays(tmp_path: Path) -> None:
+    etcd, path = WatchedEtcd(), tmp_path / "run.yaml"
+    etcd.put(POD, _pod("one"))
+    await _recorded(etcd, path, change=lambda: etcd.put(POD, _pod("two")))
+    other = BusyEtcd()
+    other.meanwhile = _pod("one", labels={"a": "b"})
+
+    await _replayed(other, path, speed=1000.0)
+
+    pod = decoded(other.stored[POD].value).document
+    assert (pod["spec"]["containers"][0]["image"], pod["metadata"]["labels"]) == ("two", {"a": "b"})
 
 
 async def test_a_snapshot_alone_ends_by_itself_and_is_replayed_alone(tmp_path: Path) -> None:

@@ -29,7 +29,6 @@ from kwokctl.dataplane.port import (
     Renewed,
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.shapes import check_change
 from kwokctl.dataplane.status_change import as_of, is_of_status, version_of
 from kwokctl.dataplane.store import TOGETHER, ObjectStore, value_of
 from kwokctl.errors import EtcdConflictError, RequestError
@@ -41,6 +40,7 @@ from kwokctl.kube.names import new_uid
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.resource import EVENTS, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource
+from kwokctl.kube.statuses import check_change
 
 _KINDS = frozenset({NODES, PODS})
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from kwokctl.dataplane.shapes.checking import TYPES
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.statuses.checking import TYPES
 from tests.support.random_shapes import random_object
 
 _AMOUNTS: list[Json] = [

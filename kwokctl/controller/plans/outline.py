@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from kwokctl.dataplane.shapes.leaves import Time, is_address
+from kwokctl.kube.statuses.leaves import Time, is_address
 
 _WORDS = re.compile(r"[A-Za-z0-9._:-]+")
 _TIMES = re.compile(

@@ -10,7 +10,6 @@ from kwokctl.controller.plans.soundness import is_sound
 from kwokctl.controller.plans.source import Compute, Functions, Source
 from kwokctl.controller.stages import symbolic
 from kwokctl.controller.stages.model import EventStep, PatchStep, Step
-from kwokctl.dataplane.shapes import changed_parts
 from kwokctl.dataplane.status_change import is_of_status
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
@@ -18,6 +17,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import apply_patch
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.statuses import changed_parts
 
 _TYPES = frozenset({PatchType.STRATEGIC, PatchType.MERGE})
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection
 
 from kwokctl.controller.plans.holes import Hole, mapped
-from kwokctl.dataplane.shapes import check_change
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.statuses import check_change
 
 
 def is_sound(resource: Resource, before: Json, after: Json, parts: Collection[str]) -> bool:

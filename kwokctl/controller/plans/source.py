@@ -6,11 +6,11 @@ from typing import Any
 from kwokctl.controller.plans.holes import Hole, HoleContent, content_of_address, is_plain
 from kwokctl.controller.plans.shape import Holes
 from kwokctl.controller.stages.functions import OF_THE_MOMENT, PURE
-from kwokctl.dataplane.shapes.leaves import is_address
 from kwokctl.expr.gotemplate.go.formatting import quotable
 from kwokctl.expr.gotemplate.symbolic import quoted_text
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, for_symbols, refuse, stripped
 from kwokctl.json_value import Json
+from kwokctl.kube.statuses.leaves import is_address
 
 Functions = Mapping[str, Callable[..., Any]]
 Compute = Callable[[Holes, Functions], Holes]

@@ -27,11 +27,11 @@ from kwokctl.dataplane.copies.symbolic_object import PlayedStatus, SymbolicObjec
 from kwokctl.dataplane.copies.variable_fields import Copy, Path, Played, ValueSource, is_time
 from kwokctl.dataplane.port import FakeKubelet, NewObjects
 from kwokctl.dataplane.scale_protocol import PodPlace
-from kwokctl.dataplane.shapes import check_change
 from kwokctl.errors import CannotStampError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES
+from kwokctl.kube.statuses import check_change
 from kwokctl.replacing import replace
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.copies.symbolic_object import now_of
 from kwokctl.dataplane.port import FakeKubelet
-from kwokctl.dataplane.shapes import check_change
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.statuses import check_change
 
 Make = Callable[[Copy], bytes]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from kwokctl.dataplane.copies.json_stamp import Stamp
 from kwokctl.dataplane.copies.symbolic_object import filled
 from kwokctl.dataplane.copies.variable_fields import Copy, Role
-from kwokctl.dataplane.shapes import check_change, takes_any_text
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.statuses import check_change, takes_any_text
 
 _STATUS = "status"
 

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from kwokctl.dataplane.shapes.leaves import Leaf, Quantity, Time
 from kwokctl.etcd.protobuf import LENGTH, VARINT, MessageError, fields, mark, sized, tag, varint
 from kwokctl.json_value import Json
+from kwokctl.kube.statuses.leaves import Leaf, Quantity, Time
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _64 = 2**64

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import orjson
 
-from kwokctl.dataplane.shapes import check_change
 from kwokctl.json_value import Json
 from kwokctl.kube.names import is_label_value, is_qualified_name, is_subdomain
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.statuses import check_change
 
 _OWN = {
     "containerID",

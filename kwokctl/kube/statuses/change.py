@@ -10,12 +10,12 @@ from functools import lru_cache
 
 import orjson
 
-from kwokctl.dataplane.shapes.checking import TYPES, check_status
-from kwokctl.dataplane.shapes.node_rules import NODE_RULES
-from kwokctl.dataplane.shapes.pod_rules import POD_RULES
-from kwokctl.dataplane.shapes.rule import Check, Rule, StatusChange
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.statuses.checking import TYPES, check_status
+from kwokctl.kube.statuses.node_rules import NODE_RULES
+from kwokctl.kube.statuses.pod_rules import POD_RULES
+from kwokctl.kube.statuses.rule import Check, Rule, StatusChange
 
 _RULES: dict[str, tuple[Rule, ...]] = {NODES.kind: NODE_RULES, PODS.kind: POD_RULES}
 _REMEMBERED = 1024

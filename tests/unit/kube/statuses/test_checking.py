@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.shapes import check_status
 from kwokctl.kube.resource import LEASES, NODES, PODS
+from kwokctl.kube.statuses import check_status
 
 NODE_STATUS = {
     "allocatable": {"cpu": "1500m", "memory": "8Gi", "pods": 110},

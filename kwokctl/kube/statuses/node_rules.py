@@ -6,8 +6,8 @@ Other fields take whatever it can decode. Names of resources are not checked the
 import re
 from functools import lru_cache
 
-from kwokctl.dataplane.shapes.rule import Rule, StatusChange, left_to_the_api, of
 from kwokctl.expr.cel.values.quantities import parse_quantity
+from kwokctl.kube.statuses.rule import Rule, StatusChange, left_to_the_api, of
 
 _WHOLE = frozenset(
     {

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.shapes import changed_parts, check_change, takes_any_text
 from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
+from kwokctl.kube.statuses import changed_parts, check_change, takes_any_text
 
 ENDED, FAILED = ({"terminated": {"exitCode": code}} for code in (0, 1))
 RUNNING: Any = {"running": {}}

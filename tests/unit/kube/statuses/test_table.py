@@ -3,9 +3,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from kwokctl.dataplane.shapes.checking import TYPES
-from kwokctl.dataplane.shapes.leaves import LEAVES
-from kwokctl.dataplane.shapes.table import Structs, read_tables
+from kwokctl.kube.statuses.checking import TYPES
+from kwokctl.kube.statuses.leaves import LEAVES
+from kwokctl.kube.statuses.table import Structs, read_tables
 
 FIRST = """\
 Inner a:str b:[int32]

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from kwokctl.dataplane.shapes.leaves import LEAVES
+from kwokctl.kube.statuses.leaves import LEAVES
 
 Fields = Mapping[str, str]
 

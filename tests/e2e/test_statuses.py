@@ -1,4 +1,4 @@
-"""The shapes known here are those of the API server, and it decodes whatever they let pass."""
+"""The types of statuses known here are those of the API server, and it decodes whatever they let pass."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -7,12 +7,12 @@ from random import Random
 import msgspec
 import pytest
 
-from kwokctl.dataplane.shapes import check_status
-from kwokctl.dataplane.shapes.checking import TYPES
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.statuses import check_status
+from kwokctl.kube.statuses.checking import TYPES
 from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed
 from tests.support.random_shapes import ODD, places, random_object

@@ -7,9 +7,9 @@ take whatever it can decode. What only some releases have, or refer to, is left 
 from functools import lru_cache
 from typing import Any
 
-from kwokctl.dataplane.shapes.rule import Rule, StatusChange, left_to_the_api, of
 from kwokctl.json_value import Json
 from kwokctl.kube.names import is_qualified_name
+from kwokctl.kube.statuses.rule import Rule, StatusChange, left_to_the_api, of
 
 _PAIRS = (("podIP", "podIPs"), ("hostIP", "hostIPs"))
 _CONTAINERS = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.dataplane.shapes.leaves import Address, leaf_of
-from kwokctl.dataplane.shapes.table import NODE_TYPES, POD_TYPES, Structs, read_tables
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.statuses.leaves import Address, leaf_of
+from kwokctl.kube.statuses.table import NODE_TYPES, POD_TYPES, Structs, read_tables
 
 _Decoder = msgspec.json.Decoder[msgspec.Struct]
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.shapes.leaves import (
+from kwokctl.kube.statuses.leaves import (
     Address,
     AddressIfAny,
     Leaf,

@@ -30,7 +30,7 @@ from kwokctl.dataplane.port import (
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.status_change import as_of, is_of_status, version_of
-from kwokctl.dataplane.store import TOGETHER, ObjectStore, value_of
+from kwokctl.dataplane.store import TOGETHER, ObjectStore
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, Put, TxnAnswer
 from kwokctl.expr.duration import format_time
@@ -41,6 +41,7 @@ from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.resource import EVENTS, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource
 from kwokctl.kube.statuses import check_change
+from kwokctl.kube.stored import value_of
 
 _KINDS = frozenset({NODES, PODS})
 

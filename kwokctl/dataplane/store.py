@@ -7,8 +7,6 @@ never see the second. Leases are the exception: the next renewal repairs what wa
 
 from collections.abc import Sequence
 
-import orjson
-
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import (
     Answer,
@@ -22,7 +20,6 @@ from kwokctl.etcd.kv.kv import (
     TxnAnswer,
     prefix_end,
 )
-from kwokctl.json_value import Json
 
 TOGETHER = 128
 """Operations of a transaction (`--max-txn-ops` of etcd)."""
@@ -149,15 +146,6 @@ class ObjectStore:
         )
         answer = await self.kv.txn(Txn((), parts))
         return [part for part in answer.answers if isinstance(part, TxnAnswer)]
-
-
-def value_of(document: Json, api_version: str, kind: str) -> bytes:
-    """Return an object as kube-apiserver stores it: whole, without its version."""
-    metadata = document["metadata"]
-    if "resourceVersion" in metadata:
-        metadata = {k: v for k, v in metadata.items() if k != "resourceVersion"}
-    body = {**document, "apiVersion": api_version, "kind": kind, "metadata": metadata}
-    return orjson.dumps(body)
 
 
 def _changed(answer: TxnAnswer) -> EtcdConflictError:

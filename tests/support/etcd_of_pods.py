@@ -11,13 +11,13 @@ from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.objects.stored import decoded
 from kwokctl.dataplane.port import ObjectKey, Patch
-from kwokctl.dataplane.store import value_of
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.patching.apply import apply_patch
 from kwokctl.kube.resource import EVENTS, NAMESPACES, PODS
 from kwokctl.kube.statuses import check_change
+from kwokctl.kube.stored import value_of
 from kwokctl.kube.transport.pool import Pool, Response
 from tests.support.memory_etcd import MemoryEtcd
 

@@ -24,12 +24,13 @@ from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.dataplane.store import ObjectStore, value_of
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.embedded.selection import select
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.stored import value_of
 from tests.support.as_scale_writes import as_scale_writes
 from tests.support.etcd_of_pods import KEYS, Api, Etcd, Namespaces, with_version
 from tests.support.recording_plane import RecordingPlane

@@ -6,11 +6,11 @@ import orjson
 
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.setbacks import Setbacks
-from kwokctl.controller.plans.shape import ObjectForm
 from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
+from kwokctl.specialization.shape import ObjectForm
 
 
 class StateOwner(Protocol):

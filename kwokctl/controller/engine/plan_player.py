@@ -7,11 +7,11 @@ from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.stage_events import about
 from kwokctl.controller.plans.plan import StagePlan
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.plans.shape import ObjectForm
 from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey
 from kwokctl.embedded.metrics import Metrics
+from kwokctl.specialization.shape import ObjectForm
 
 
 class Planned(NamedTuple):

@@ -11,16 +11,17 @@ from kwokctl.controller.lifecycle.moments import written_moment
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import own_ips, status_patch
-from kwokctl.controller.plans.holes import mapped
-from kwokctl.controller.plans.shape import ObjectForm, Shape
-from kwokctl.controller.plans.soundness import is_sound
-from kwokctl.controller.plans.source import Functions
-from kwokctl.controller.plans.tracing import TracedCompute, TracedSource
+from kwokctl.controller.stages.functions import KNOWN
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
 from kwokctl.replacing import replace
+from kwokctl.specialization.holes import mapped
+from kwokctl.specialization.shape import ObjectForm, Shape
+from kwokctl.specialization.soundness import is_sound
+from kwokctl.specialization.source import Functions
+from kwokctl.specialization.tracing import TracedCompute, TracedSource
 
 _FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
 _NOTHING: Mapping[str, int] = {}
@@ -91,7 +92,7 @@ def _traced(
     shape, memory = form.shape, moment.memory
     numbers = {"now": moment.now, "at": moment.now if memory is None else memory.at}
     source = TracedSource(
-        shape.holes, form.holes, moment.functions, numbers, times=(written_moment,)
+        shape.holes, form.holes, moment.functions, KNOWN, numbers, times=(written_moment,)
     )
     pod, now = source.opened(shape.value), source.number("now")
     if memory is not None:

@@ -9,11 +9,11 @@ from kwokctl.controller.lifecycle.life_plan import LifePlan, PodLook, life_plan
 from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
 from kwokctl.controller.lifecycle.statuses import has_started
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.plans.ripening import Ripening
-from kwokctl.controller.plans.shape import ObjectForm, Shape
-from kwokctl.controller.plans.source import MisfitError
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
+from kwokctl.specialization.ripening import Ripening
+from kwokctl.specialization.shape import ObjectForm, Shape
+from kwokctl.specialization.source import MisfitError
 
 _MOST = 512
 """Plans: each takes some ten thousand bytes."""

@@ -9,8 +9,8 @@ from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.events import PodEvent
-from kwokctl.controller.plans.shape import ObjectForm
 from kwokctl.json_value import Json
+from kwokctl.specialization.shape import ObjectForm
 
 FINAL = frozenset(("Succeeded", "Failed"))
 """The phases that a pod never leaves."""

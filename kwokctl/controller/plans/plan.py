@@ -4,11 +4,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from kwokctl.controller.plans.holes import Hole, LooseHole, mapped
-from kwokctl.controller.plans.shape import ObjectForm, Shape
-from kwokctl.controller.plans.soundness import is_sound
-from kwokctl.controller.plans.source import Compute, Functions, Source
 from kwokctl.controller.stages import symbolic
+from kwokctl.controller.stages.functions import KNOWN
 from kwokctl.controller.stages.model import EventStep, PatchStep, Step
 from kwokctl.dataplane.status_change import is_of_status
 from kwokctl.errors import ExpressionError
@@ -18,6 +15,10 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import apply_patch
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.statuses import changed_parts
+from kwokctl.specialization.holes import Hole, LooseHole, mapped
+from kwokctl.specialization.shape import ObjectForm, Shape
+from kwokctl.specialization.soundness import is_sound
+from kwokctl.specialization.source import Compute, Functions, Source
 
 _TYPES = frozenset({PatchType.STRATEGIC, PatchType.MERGE})
 
@@ -55,7 +56,7 @@ def plan_of(
     if not isinstance(step, PatchStep) or not _is_plain(step):
         return None
     try:
-        source = Source(form.shape.holes, form.holes, functions)
+        source = Source(form.shape.holes, form.holes, functions, KNOWN)
         after = Shape(resource, _after(resource, step, form.shape, source))
         compute = source.compute(after.sources)
     except (ExpressionError, TypeError, ValueError, AttributeError):

@@ -4,16 +4,16 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-from kwokctl.controller.plans.holes import HoleContent
-from kwokctl.controller.plans.outline import outline_of
 from kwokctl.controller.plans.plan import StagePlan, plan_of
-from kwokctl.controller.plans.reading import OutlineReading, reading_of
-from kwokctl.controller.plans.ripening import Ripening
-from kwokctl.controller.plans.shape import ObjectForm, Shape
-from kwokctl.controller.plans.source import Functions, MisfitError
 from kwokctl.controller.plans.views import View, view_of
 from kwokctl.controller.stages.model import Stage
 from kwokctl.kube.resource import Resource
+from kwokctl.specialization.holes import HoleContent
+from kwokctl.specialization.outline import outline_of
+from kwokctl.specialization.reading import OutlineReading, reading_of
+from kwokctl.specialization.ripening import Ripening
+from kwokctl.specialization.shape import ObjectForm, Shape
+from kwokctl.specialization.source import Functions, MisfitError
 
 _MOST = 512
 """Shapes, and plans: each takes some ten thousand bytes."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kwokctl.controller.plans.shape import Shape
 from kwokctl.controller.stages import symbolic
 from kwokctl.controller.stages.choice import Basis, basis
 from kwokctl.controller.stages.model import Delay, Stage
@@ -12,6 +11,7 @@ from kwokctl.controller.stages.selectors import FieldQuery
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
+from kwokctl.specialization.shape import Shape
 
 
 class View(msgspec.Struct, frozen=True):

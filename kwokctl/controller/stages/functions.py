@@ -9,6 +9,7 @@ import msgspec
 from kwokctl import __version__
 from kwokctl.controller.stages.identifiers import container_id, image_id, uuid_for
 from kwokctl.expr.duration import format_time
+from kwokctl.specialization.source import FunctionNames
 
 NODE_CONDITIONS = (
     ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
@@ -44,10 +45,12 @@ POD_NAMES = NAMES | {
     "PodIPsWith",
 }
 """The functions for pods."""
-OF_THE_MOMENT = frozenset({"NodeIPWith", "NodeIPsWith", "Now", "PodIP", "PodIPWith", "PodIPsWith"})
+_OF_THE_MOMENT = frozenset({"NodeIPWith", "NodeIPsWith", "Now", "PodIP", "PodIPWith", "PodIPsWith"})
 """Those whose results depend on more than what they are called with."""
-PURE = POD_NAMES - OF_THE_MOMENT
-"""Those that return the same for the same values, as long as the controller runs."""
+KNOWN = FunctionNames(
+    pure=POD_NAMES - _OF_THE_MOMENT, of_the_moment=_OF_THE_MOMENT, times=frozenset({"Now"})
+)
+"""What plans may assume of them as long as the controller runs."""
 
 
 class Kubelet(msgspec.Struct, frozen=True, kw_only=True):

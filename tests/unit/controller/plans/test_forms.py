@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.plans.shape import ObjectForm
 from kwokctl.kube.resource import PODS
+from kwokctl.specialization.shape import ObjectForm
 from tests.support.etcd_of_pods import with_version
 from tests.support.pods_in_etcd import pod
 

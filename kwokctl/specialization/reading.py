@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import orjson
 
-from kwokctl.controller.plans.holes import TOKENS, Hole, HoleContent, token
-from kwokctl.controller.plans.outline import MARKS, TIME, VERSION, Outline
-from kwokctl.controller.plans.shape import VERSION as VERSION_SYMBOL
-from kwokctl.controller.plans.shape import Holes, Shape
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
+from kwokctl.specialization.holes import TOKENS, Hole, HoleContent, token
+from kwokctl.specialization.outline import MARKS, TIME, VERSION, Outline
+from kwokctl.specialization.shape import VERSION as VERSION_SYMBOL
+from kwokctl.specialization.shape import Holes, Shape
 
 
 class OutlineReading(NamedTuple):

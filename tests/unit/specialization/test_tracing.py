@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.plans.holes import Hole, HoleContent
-from kwokctl.controller.plans.source import MisfitError
-from kwokctl.controller.plans.tracing import TracedSource
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError, deferring
+from kwokctl.specialization.holes import Hole, HoleContent
+from kwokctl.specialization.source import FunctionNames, MisfitError
+from kwokctl.specialization.tracing import TracedSource
 
 SHAPE = [Hole(0), Hole(1)]
+NO_FUNCTIONS = FunctionNames((), (), ())
 
 
 def traced(function: Callable[..., Any], *texts: str, now: float) -> Callable[..., Any]:
     """Trace a function of two texts and a number on one object; return what it is for others."""
-    source = TracedSource(SHAPE, texts, {}, {"now": now}, times=())
+    source = TracedSource(SHAPE, texts, {}, NO_FUNCTIONS, {"now": now}, times=())
     first, second = (source.opened(hole) for hole in SHAPE)
     result = function(first, second, source.number("now"))
     compute = source.traced_compute((), (result,))
@@ -103,7 +104,7 @@ def test_what_cannot_be_traced_is_refused(function: Callable[..., Any]) -> None:
 
 
 def test_texts_of_the_moment_are_times() -> None:
-    source = TracedSource(SHAPE, ("a", "b"), {}, {"now": 1.0}, times=(str,))
+    source = TracedSource(SHAPE, ("a", "b"), {}, NO_FUNCTIONS, {"now": 1.0}, times=(str,))
     time = deferring(str)(source.number("now"))
 
     assert source.hole(time).content is HoleContent.TIME

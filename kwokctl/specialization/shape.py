@@ -5,11 +5,11 @@ from operator import itemgetter
 
 import orjson
 
-from kwokctl.controller.plans.holes import TOKENS, Hole, HoleContent, mapped, token
-from kwokctl.dataplane.store import value_of
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.stored import value_of
+from kwokctl.specialization.holes import TOKENS, Hole, HoleContent, mapped, token
 
 Holes = tuple[str, ...]
 """The texts of an object in the holes of its shape."""

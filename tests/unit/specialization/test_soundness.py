@@ -4,16 +4,17 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.plans.holes import Hole, HoleContent
-from kwokctl.controller.plans.soundness import is_sound
-from kwokctl.controller.plans.source import MisfitError, Source
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError, Symbol
 from kwokctl.kube.resource import NODES, PODS
+from kwokctl.specialization.holes import Hole, HoleContent
+from kwokctl.specialization.soundness import is_sound
+from kwokctl.specialization.source import FunctionNames, MisfitError, Source
 
 TEXT, OTHER = Hole(0), Hole(1)
 TIME = Hole(2, HoleContent.TIME)
 FOUR, FIVE = Hole(3, HoleContent.ADDRESS), Hole(4, HoleContent.ADDRESS)
 SIX = Hole(5, HoleContent.ADDRESS_6)
+FUNCTIONS = FunctionNames(pure=(), of_the_moment={"PodIPsWith"}, times=())
 
 
 def sound(status: Any, resource: Any = PODS) -> bool:
@@ -57,7 +58,7 @@ def test_a_symbol_that_is_no_hole_is_not_certain() -> None:
 
 
 def test_a_play_is_for_objects_with_addresses_of_the_same_families() -> None:
-    source = Source([TEXT], ("pod",), {"PodIPsWith": lambda *_: ["10.0.0.1", "fd00::1"]})
+    source = Source([TEXT], ("pod",), {"PodIPsWith": lambda *_: ["10.0.0.1", "fd00::1"]}, FUNCTIONS)
     found = source.functions(["PodIPsWith"])["PodIPsWith"]("n")
     holes = [source.hole(each) for each in found]
     compute = source.compute(holes)

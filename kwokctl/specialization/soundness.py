@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Collection
 
-from kwokctl.controller.plans.holes import Hole, mapped
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.statuses import check_change
+from kwokctl.specialization.holes import Hole, mapped
 
 
 def is_sound(resource: Resource, before: Json, after: Json, parts: Collection[str]) -> bool:

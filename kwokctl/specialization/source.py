@@ -1,16 +1,15 @@
 """Writes the function that computes what is another one for each object of a shape."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from kwokctl.controller.plans.holes import Hole, HoleContent, content_of_address, is_plain
-from kwokctl.controller.plans.shape import Holes
-from kwokctl.controller.stages.functions import OF_THE_MOMENT, PURE
 from kwokctl.expr.gotemplate.go.formatting import quotable
 from kwokctl.expr.gotemplate.symbolic import quoted_text
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, for_symbols, refuse, stripped
 from kwokctl.json_value import Json
 from kwokctl.kube.statuses.leaves import is_address
+from kwokctl.specialization.holes import Hole, HoleContent, content_of_address, is_plain
+from kwokctl.specialization.shape import Holes
 
 Functions = Mapping[str, Callable[..., Any]]
 Compute = Callable[[Holes, Functions], Holes]
@@ -24,6 +23,17 @@ _TEXTS = (quotable, quoted_text)
 _LITERALS = (str, int, bool, type(None))
 
 
+class FunctionNames(NamedTuple):
+    """What is known of the functions that templates may call."""
+
+    pure: Collection[str]
+    """Those that return the same for the same arguments."""
+    of_the_moment: Collection[str]
+    """Those that are called anew for each object, and return addresses, unless they are of `times`."""
+    times: Collection[str]
+    """Those of them that return a time of day."""
+
+
 class MisfitError(Exception):
     """An object is not like the one with which a play was proven: it must be played by itself."""
 
@@ -31,8 +41,11 @@ class MisfitError(Exception):
 class Source:
     """The code for one play, written while the templates are rendered with symbols."""
 
-    def __init__(self, holes: Sequence[Hole], sample: Holes, functions: Functions) -> None:
+    def __init__(
+        self, holes: Sequence[Hole], sample: Holes, functions: Functions, names: FunctionNames
+    ) -> None:
         """Begin with the holes of a shape, an object's texts, and the functions for its templates."""
+        self._known = names
         self._holes = holes
         self._sample = sample
         self._given = functions
@@ -58,9 +71,9 @@ class Source:
         """
         found: dict[str, Callable[..., Any]] = {}
         for name in required:
-            if name in PURE:
+            if name in self._known.pure:
                 found[name] = self._given[name]
-            elif name in OF_THE_MOMENT:
+            elif name in self._known.of_the_moment:
                 found[name] = self._calling(name)
             else:
                 refuse()
@@ -121,7 +134,7 @@ class Source:
         result = eval(code, {**self._names, "functions": self._given, **self._texts()})  # noqa: S307 - written here, texts by repr
         variable = f"c{len(self._results)}"
         self._lines.append(f"{variable} = {code}")
-        if name == "Now":
+        if name in self._known.times:
             return self._text(variable, HoleContent.TIME, result)
         if isinstance(result, str):
             self._lines.append(_like([variable], [result]))

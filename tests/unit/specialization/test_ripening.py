@@ -1,6 +1,6 @@
 """What is made for keys that come often, and how many are remembered."""
 
-from kwokctl.controller.plans.ripening import Ripening
+from kwokctl.specialization.ripening import Ripening
 
 
 def come(table: Ripening[str, str], key: str, times: int) -> str | None:

@@ -9,11 +9,11 @@ import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from kwokctl.controller.plans.holes import Hole, HoleContent, mapped
-from kwokctl.controller.plans.shape import Holes
-from kwokctl.controller.plans.source import Functions, Source
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, refuse
 from kwokctl.json_value import Json
+from kwokctl.specialization.holes import Hole, HoleContent, mapped
+from kwokctl.specialization.shape import Holes
+from kwokctl.specialization.source import FunctionNames, Functions, Source
 
 Traceable: TypeAlias = Callable[..., Any]
 """A pure function of texts and numbers."""
@@ -146,11 +146,12 @@ class TracedSource(Source):
         holes: Sequence[Hole],
         sample: Holes,
         functions: Functions,
+        names: FunctionNames,
         numbers: Mapping[str, float],
         times: Collection[Traceable],
     ) -> None:
         """Begin like `Source`, with numbers by name; `times` are the functions that return times of day."""
-        super().__init__(holes, sample, functions)
+        super().__init__(holes, sample, functions, names)
         self._inputs = {name: TracedNumber(self, number, name) for name, number in numbers.items()}
         self._code |= {name: name for name in numbers}
         self._times = times

@@ -16,7 +16,7 @@ from kwokctl.etcd.kv.kv import (
     KeyValue,
     Kv,
     Put,
-    Txn,
+    Txn,  # noqa: TID251 - this is the store
     TxnAnswer,
     prefix_end,
 )

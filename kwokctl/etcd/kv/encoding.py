@@ -4,7 +4,14 @@ Field numbers are those of rpc.proto (https://github.com/etcd-io/etcd/tree/relea
 left out has its default.
 """
 
-from kwokctl.etcd.kv.operations import Compare, Delete, Get, Operation, Put, Txn
+from kwokctl.etcd.kv.operations import (
+    Compare,
+    Delete,
+    Get,
+    Operation,
+    Put,
+    Txn,  # noqa: TID251 - the client itself
+)
 from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
 
 _FIRST, _SECOND, _THIRD = (tag(n, LENGTH) for n in (1, 2, 3))

@@ -17,7 +17,7 @@ from kwokctl.etcd.kv.operations import (
     KeyValue,
     Operation,
     Put,
-    Txn,
+    Txn,  # noqa: TID251 - the client itself
     TxnAnswer,
 )
 from kwokctl.etcd.kv.watching import followed

@@ -1,5 +1,7 @@
 """Each write to etcd builds on what was seen, and does nothing where that has changed."""
 
+from pathlib import Path
+
 import pytest
 
 from kwokctl.dataplane.store import ObjectStore
@@ -9,6 +11,7 @@ from tests.support.memory_etcd import MemoryEtcd
 
 KEY = b"/registry/pods/ns/p"
 OTHER = b"/registry/leases/ns/p"
+ROOT = Path(__file__).parents[3]
 
 
 class BusyEtcd(MemoryEtcd):
@@ -105,3 +108,15 @@ async def test_what_is_not_there_is_put_and_discarded(etcd: MemoryEtcd) -> None:
     for _ in range(2):
         await store.discard(KEY)
         assert etcd.stored == {}
+
+
+def test_only_the_witness_of_a_mark_is_written_beside_it() -> None:
+    calls = {
+        str(file.relative_to(ROOT)): file.read_text("utf-8").count(".txn(")
+        for file in (ROOT / "kwokctl").rglob("*.py")
+    }
+    del calls["kwokctl/dataplane/store.py"]
+
+    assert {file for file, number in calls.items() if number} == {
+        "kwokctl/clusters/time_travel/mark.py"
+    }

@@ -1,16 +1,35 @@
-"""Limits a writer to the rate that a cluster's watchers can follow, by the delay of our own watch.
+"""Limits writers past the API server to the rate that a cluster's watchers can follow.
 
 The API server ends a watcher whose queue is full; on a young cluster that queue holds ten events
-only (k8s.io/apiserver, `storage/cacher`: capacity of the watch cache over 75 s, at least 10). So a
-writer starts with few writes that our own watch has not shown yet, has more of them as long as
-they come back soon, and fewer when they come late: the rate is the window over the delay.
+only (k8s.io/apiserver, `storage/cacher`: capacity of the watch cache over 75 s, at least 10). There
+are two ways, because writers differ in what they know:
+
+- A rate, by `Window`: the controller has a watch on what it writes, and `scale` asks the controller
+  how far that watch has come. Such a writer starts with few writes that the watch has not shown yet,
+  has more of them as long as they come back soon, and fewer when they come late: the rate is the
+  window over the delay.
+- A barrier, by `write_until_shown`: a rewind and a restore have no watch, and would have to begin one
+  for each kind. They have to know anyway when the API server shows the last write, before they
+  compare again or end. So they write some objects, and ask the API server for the last of them.
+
+kectl and its replay keep no pace: often there is no API server.
 """
 
 import asyncio
 import heapq
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
+from kwokctl.tasks import for_each
+
+Item = TypeVar("Item")
+Written = TypeVar("Written")
+
+UNSHOWN = 64
+"""Writes that the API server has not shown yet, of a writer that asks it."""
+_TOGETHER = 32
+"""Writes after which it is asked: others are made meanwhile."""
 FIRST = 32
 """Unseen writes at the start."""
 MOST = 2000
@@ -192,3 +211,22 @@ class Window:
     def _set_timer(self) -> None:
         if self._timer is None:
             self._timer = self._loop.call_later(self._tick, self._ring)
+
+
+async def write_until_shown(
+    items: Sequence[Item],
+    write: Callable[[Item], Awaitable[Written | None]],
+    wait_shown: Callable[[Sequence[Written]], Awaitable[None]],
+) -> None:
+    """Write items, at most `UNSHOWN` of them before the API server shows the first, and wait for the last.
+
+    `write` returns None for an item that it has not written. `wait_shown` waits until the API server
+    shows what has been written.
+    """
+
+    async def together(part: Sequence[Item]) -> None:
+        written = await asyncio.gather(*map(write, part))
+        await wait_shown([each for each in written if each is not None])
+
+    parts = (items[start : start + _TOGETHER] for start in range(0, len(items), _TOGETHER))
+    await for_each(parts, together, at_once=UNSHOWN // _TOGETHER)

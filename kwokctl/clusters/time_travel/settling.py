@@ -4,25 +4,27 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
 from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.reach import Reach
-from kwokctl.clusters.time_travel.writing import AT_ONCE, DifferenceWriter
+from kwokctl.clusters.time_travel.writing import DifferenceWriter
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.etcd.marks.content import Content
 from kwokctl.etcd.marks.difference import Write, difference
 from kwokctl.etcd.marks.present import Present, present_in_all, present_since
-from kwokctl.tasks import both
+from kwokctl.tasks import both, for_each
 
 Step = Callable[[], Awaitable[None]]
 """Something that has to be done before something else."""
 _TRIES = 4
 """How often an object is written that does not stay as it was at the mark."""
+_DELETIONS_AT_ONCE = 64
 REST = 0.25
 """Seconds in which controllers within the API server answer what was written."""
 
@@ -127,9 +129,7 @@ async def delete_events(reach: Reach, mark: Mark) -> int:
     """
     start, end = reach.scope.events
     made = await reach.kv.created(start, end, since=mark.revision + 1)
-    for first in range(0, len(made), AT_ONCE):
-        part = made[first : first + AT_ONCE]
-        await asyncio.gather(*(_delete(reach.store, item) for item in part))
+    await for_each(made, partial(_delete, reach.store), at_once=_DELETIONS_AT_ONCE)
     return len(made)
 
 

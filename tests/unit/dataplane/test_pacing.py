@@ -1,10 +1,11 @@
 import asyncio
 import random
+from collections.abc import Sequence
 from itertools import count
 
 import pytest
 
-from kwokctl.dataplane.pacing import FIRST, MOST, PATIENCE, Window
+from kwokctl.dataplane.pacing import FIRST, MOST, PATIENCE, UNSHOWN, Window, write_until_shown
 from tests.support import virtual_time
 
 
@@ -137,3 +138,56 @@ def test_a_delay_of_long_ago_is_not_one_of_now() -> None:
         return [*behind, window.behind, window.delay]
 
     assert virtual_time.run(story()) == [pytest.approx(3), 0, pytest.approx(3)]
+
+
+class SlowApi:
+    """Shows what is written after a while, and counts what it has not shown."""
+
+    def __init__(self, *, refused: int = -1) -> None:
+        self.written: list[int] = []
+        self.shown: list[int] = []
+        self.most = 0
+        self._refused = refused
+
+    async def write(self, item: int) -> int | None:
+        await asyncio.sleep(0.001)
+        if item == self._refused:
+            return None
+        self.written.append(item)
+        self.most = max(self.most, len(self.written) - len(self.shown))
+        return item
+
+    async def wait_shown(self, written: Sequence[int]) -> None:
+        await asyncio.sleep(0.1)
+        self.shown += written
+
+
+@pytest.mark.parametrize("number", [0, 1, UNSHOWN, 10 * UNSHOWN + 1])
+def test_a_writer_that_asks_has_few_writes_that_are_not_shown(number: int) -> None:
+    api = SlowApi()
+
+    virtual_time.run(write_until_shown(range(number), api.write, api.wait_shown))
+
+    assert sorted(api.shown) == list(range(number))
+    assert api.most == min(number, UNSHOWN)
+
+
+def test_what_is_not_written_is_not_waited_for() -> None:
+    api = SlowApi(refused=7)
+
+    virtual_time.run(write_until_shown(range(UNSHOWN), api.write, api.wait_shown))
+
+    assert sorted(api.shown) == sorted(set(range(UNSHOWN)) - {7})
+
+
+def test_after_a_failure_little_more_is_written() -> None:
+    api = SlowApi()
+
+    async def refused(_: Sequence[int]) -> None:
+        await asyncio.sleep(0.1)
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        virtual_time.run(write_until_shown(range(10 * UNSHOWN), api.write, refused))
+
+    assert len(api.written) <= UNSHOWN

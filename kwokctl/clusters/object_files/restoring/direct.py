@@ -4,7 +4,6 @@ Of pods that are alike the first goes through the API. If it is stored as the fi
 others be. What cannot be written so goes through the API as well.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +24,7 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.objects.encoding import ShapeError
 from kwokctl.dataplane.objects.repeated import RepeatedParts
 from kwokctl.dataplane.objects.stored import UndecodableError, decoded, value_with
+from kwokctl.dataplane.pacing import write_until_shown
 from kwokctl.dataplane.port import WORTH
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import Compare, Put
@@ -32,12 +32,6 @@ from kwokctl.etcd.marks.difference import Write
 from kwokctl.json_value import Json
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.resource import NAMESPACES, PODS
-from kwokctl.tasks import for_each
-
-_TOGETHER = 32
-"""Pods after which the API server is asked whether its watches show them."""
-_AT_ONCE = 3
-"""So many times as many writes may be unseen: the API server ends watches that fall behind."""
 
 
 class _Pod(msgspec.Struct, frozen=True):
@@ -117,11 +111,13 @@ class DirectPods:
             return [pod.item for pod in others]
         left: list[RestoreItem] = []
 
-        async def write(pods: Sequence[_Pod]) -> None:
-            left.extend(await self._together(pods, proven, admission))
+        async def write(pod: _Pod) -> tuple[Write, int] | None:
+            written = await self._one(pod, proven, admission)
+            if written is None:
+                left.append(pod.item)
+            return written
 
-        parts = (others[start : start + _TOGETHER] for start in range(0, len(others), _TOGETHER))
-        await for_each(parts, write, at_once=_AT_ONCE)
+        await write_until_shown(others, write, self._view.wait_shown)
         return left
 
     async def _proven(self, pod: _Pod) -> Mapping[str, Json] | None:
@@ -138,14 +134,6 @@ class DirectPods:
             if value_with(whole) == found.value:
                 return metadata
         return None
-
-    async def _together(
-        self, pods: Sequence[_Pod], proven: Mapping[str, Json], admission: SetAdmission
-    ) -> list[RestoreItem]:
-        """Write pods at once, and wait until the API server shows them; return those not written."""
-        writes = await asyncio.gather(*(self._one(pod, proven, admission) for pod in pods))
-        await self._view.wait_shown([each for each in writes if each])
-        return [pod.item for pod, write in zip(pods, writes, strict=True) if not write]
 
     async def _one(
         self, pod: _Pod, proven: Mapping[str, Json], admission: SetAdmission

@@ -1,26 +1,39 @@
-"""Writes the function that computes what is another one for each object of a shape."""
+"""Writes the function that computes what differs between the objects of a shape.
 
+It is written while something runs on one of them: a template that is rendered with symbols for the
+object's texts, or a function that is traced with them.
+"""
+
+import math
+import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from kwokctl.expr.gotemplate.go.formatting import quotable
 from kwokctl.expr.gotemplate.symbolic import quoted_text
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, for_symbols, refuse, stripped
 from kwokctl.json_value import Json
 from kwokctl.kube.statuses.leaves import is_address
-from kwokctl.specialization.holes import Hole, HoleContent, content_of_address, is_plain
+from kwokctl.specialization.holes import Hole, HoleContent, content_of_address, is_plain, mapped
 from kwokctl.specialization.shape import Holes
+from kwokctl.specialization.tracing import Traceable, Traced, TracedNumber, TracedText, bare
 
 Functions = Mapping[str, Callable[..., Any]]
-Compute = Callable[[Holes, Functions], Holes]
-"""Returns the texts of an object after a play, given those before, and the functions for its templates.
+Compute: TypeAlias = Callable[..., tuple[Holes, tuple[Any, ...]]]
+"""Returns the texts of an object afterwards, and other results.
 
-Raises MisfitError, and whatever the functions raise.
+It is given the texts before, the functions, and the numbers that were named. Raises MisfitError, and
+whatever the functions raise.
 """
 
 _TEXTS = (quotable, quoted_text)
 """Functions of templates that leave a text as it is."""
 _LITERALS = (str, int, bool, type(None))
+_INFIX: Mapping[Traceable, str] = {
+    operator.add: "+", operator.sub: "-", operator.truediv: "/",
+    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==",
+}  # fmt: skip
+_NO_NUMBERS: Mapping[str, float] = {}
 
 
 class FunctionNames(NamedTuple):
@@ -39,12 +52,21 @@ class MisfitError(Exception):
 
 
 class Source:
-    """The code for one play, written while the templates are rendered with symbols."""
+    """The code for what is done with one object, written while that is done."""
 
     def __init__(
-        self, holes: Sequence[Hole], sample: Holes, functions: Functions, names: FunctionNames
+        self,
+        holes: Sequence[Hole],
+        sample: Holes,
+        functions: Functions,
+        names: FunctionNames,
+        numbers: Mapping[str, float] = _NO_NUMBERS,
+        times: Collection[Traceable] = (),
     ) -> None:
-        """Begin with the holes of a shape, an object's texts, and the functions for its templates."""
+        """Begin with the holes of a shape, an object's texts, and functions to call.
+
+        `numbers` differ between objects, too; `times` are the traced functions that return times of day.
+        """
         self._known = names
         self._holes = holes
         self._sample = sample
@@ -56,13 +78,19 @@ class Source:
             "MisfitError": MisfitError,
         }
         self._lines: list[str] = []
+        self._inputs = {name: TracedNumber(self, number, name) for name, number in numbers.items()}
         self._code = {f"hole {number}": f"h{number}" for number in range(len(sample))}
+        self._code |= {name: name for name in numbers}
+        self._times = times
         self._results: dict[str, Json] = {}
         self._made: dict[str, Hole] = {}
         """The holes that have been made, by the code of their texts."""
         self._contents: dict[str, HoleContent] = {
             f"h{number}": hole.content for number, hole in enumerate(holes)
         }
+        self._variables: dict[str, str] = {}
+        """The variables that have been written, by the code of what they hold."""
+        self._conditions: set[str] = set()
 
     def functions(self, required: Collection[str]) -> Functions:
         """Return what templates are to call, by name.
@@ -93,9 +121,60 @@ class Source:
             self._made[code] = Hole(number, self._contents.get(code, HoleContent.TEXT))
         return self._made[code]
 
-    def compute(self, holes: Sequence[Hole]) -> Compute:
-        """Return the function for the texts of these holes, in this order."""
-        compute: Compute = self._function("holes, functions", self._texts_of(holes))
+    def hole_of_traced(self, symbol: Symbol) -> Symbol:
+        """Return the hole that a symbol fills if it is traced, else the symbol."""
+        return self.hole(symbol) if isinstance(symbol, Traced) else symbol
+
+    def number(self, name: str) -> Any:
+        """Return a number that is given, traced."""
+        return self._inputs[name]
+
+    def opened(self, value: Json) -> Json:
+        """Return an object of the shape with traced texts in its holes."""
+        texts: dict[int, TracedText] = {}
+
+        def text(symbol: Symbol) -> Symbol:
+            if not isinstance(symbol, Hole):
+                return symbol
+            number = symbol.number
+            if number not in texts:
+                texts[number] = TracedText(self, self._sample[number], f"hole {number}")
+            return texts[number]
+
+        return mapped(value, text)
+
+    def traced(self, function: Traceable, *arguments: object) -> Any:
+        """Return what a function returns for arguments some of which are traced."""
+        value = function(*map(bare, arguments))
+        if isinstance(value, str) and value:
+            text = TracedText(self, value, function, *arguments)
+            if function in self._times:
+                self._contents[self._written(text)] = HoleContent.TIME
+            return text
+        if type(value) is float and math.isfinite(value):
+            return TracedNumber(self, value, function, *arguments)
+        return refuse()
+
+    def decided(self, function: Traceable, *arguments: object) -> Any:
+        """Return what it returns for the object at hand; others are like that if it returns the same."""
+        value = function(*map(bare, arguments))
+        code = self._call(function, arguments)
+        if type(value) is bool:
+            condition = f"not {code}" if value else code
+        else:
+            condition = f"{code} != {value!r}"
+        if condition not in self._conditions:
+            self._conditions.add(condition)
+            self._lines.append(f"if {condition}: raise MisfitError")
+        return value
+
+    def compute(self, holes: Sequence[Hole], results: Sequence[object] = ()) -> Compute:
+        """Return the function for the texts of these holes, in this order, and for other results."""
+        others = "".join(f"{self._argument(each)}, " for each in results)
+        texts = self._texts_of(holes)
+        compute: Compute = self._function(
+            ", ".join(("holes, functions", *self._inputs)), f"{texts}, ({others})"
+        )
         return compute
 
     def _texts_of(self, holes: Sequence[Hole]) -> str:
@@ -155,12 +234,12 @@ class Source:
         """Return the symbol of a text that the code has; `sample` is the one of the first object."""
         self._code[code] = code
         self._contents[code] = content
-        return TextSymbol(code)
+        return TracedText(self, sample, code)
 
     def _argument(self, value: object) -> str:
         if isinstance(value, Symbol):
             return self._written(value)
-        if type(value) in _LITERALS:
+        if type(value) in _LITERALS or (type(value) is float and math.isfinite(value)):
             return repr(value)
         return self._name(value)
 
@@ -168,8 +247,19 @@ class Source:
         function = symbol.function
         if isinstance(function, str):
             return self._code.get(function) or refuse()
-        arguments = ", ".join(map(self._argument, symbol.arguments))
-        return f"{self._name(function)}({arguments})"
+        code = self._call(function, symbol.arguments)
+        if not isinstance(symbol, Traced):
+            return code
+        if code not in self._variables:
+            self._variables[code] = f"x{len(self._variables)}"
+            self._lines.append(f"{self._variables[code]} = {code}")
+        return self._variables[code]
+
+    def _call(self, function: Traceable, arguments: Sequence[object]) -> str:
+        codes = [self._argument(each) for each in arguments]
+        if function in _INFIX:
+            return f"({f' {_INFIX[function]} '.join(codes)})"
+        return f"{self._name(function)}({', '.join(codes)})"
 
     def _name(self, value: object) -> str:
         """Return the name by which the code has a value, the same one for the same value."""

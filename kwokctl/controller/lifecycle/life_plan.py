@@ -20,8 +20,7 @@ from kwokctl.replacing import replace
 from kwokctl.specialization.holes import mapped
 from kwokctl.specialization.shape import ObjectForm, Shape
 from kwokctl.specialization.soundness import is_sound
-from kwokctl.specialization.source import Functions
-from kwokctl.specialization.tracing import TracedCompute, TracedSource
+from kwokctl.specialization.source import Compute, Functions, Source
 
 _FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
 _NOTHING: Mapping[str, int] = {}
@@ -39,7 +38,7 @@ class PodLook(NamedTuple):
 class LifePlan(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of all pods of a shape for which the same is decided."""
 
-    compute: TracedCompute
+    compute: Compute
     shape: Shape | None
     """The one that pods have afterwards; None if they stay as they are."""
     events: tuple[PodEvent, ...]
@@ -91,7 +90,7 @@ def _traced(
 ) -> LifePlan:
     shape, memory = form.shape, moment.memory
     numbers = {"now": moment.now, "at": moment.now if memory is None else memory.at}
-    source = TracedSource(
+    source = Source(
         shape.holes, form.holes, moment.functions, KNOWN, numbers, times=(written_moment,)
     )
     pod, now = source.opened(shape.value), source.number("now")
@@ -101,7 +100,7 @@ def _traced(
     outcome = sync(pod, memory, now, place)
     after = None if outcome.status is None else _after(pod, outcome.status, source)
     own = [at for at, each in enumerate(outcome.events) if _is_symbol(each.message)]
-    compute = source.traced_compute(
+    compute = source.compute(
         () if after is None else after.sources,
         (outcome.due, *(outcome.events[at].message for at in own)),
     )
@@ -138,7 +137,7 @@ def _levels(memory: PodMemory, now: object) -> Mapping[str, int]:
     return dict(memory.levels) or _NOTHING
 
 
-def _after(pod: Json, status: Json, source: TracedSource) -> Shape:
+def _after(pod: Json, status: Json, source: Source) -> Shape:
     """Return the shape of pods with another status; NotSymbolicError if it might be refused."""
     patch = status_patch(pod, status)
     before, after = (

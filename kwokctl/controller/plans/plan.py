@@ -36,7 +36,7 @@ class StagePlan(msgspec.Struct, frozen=True):
 
     def form(self, form: ObjectForm, functions: Functions) -> ObjectForm:
         """Return an object as it is afterwards; MisfitError, or another error, if it must be played."""
-        return ObjectForm(self.shape, self.compute(form.holes, functions))
+        return ObjectForm(self.shape, self.compute(form.holes, functions)[0])
 
 
 def plan_of(

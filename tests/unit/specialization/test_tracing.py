@@ -8,8 +8,7 @@ import pytest
 
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError, deferring
 from kwokctl.specialization.holes import Hole, HoleContent
-from kwokctl.specialization.source import FunctionNames, MisfitError
-from kwokctl.specialization.tracing import TracedSource
+from kwokctl.specialization.source import FunctionNames, MisfitError, Source
 
 SHAPE = [Hole(0), Hole(1)]
 NO_FUNCTIONS = FunctionNames((), (), ())
@@ -17,10 +16,10 @@ NO_FUNCTIONS = FunctionNames((), (), ())
 
 def traced(function: Callable[..., Any], *texts: str, now: float) -> Callable[..., Any]:
     """Trace a function of two texts and a number on one object; return what it is for others."""
-    source = TracedSource(SHAPE, texts, {}, NO_FUNCTIONS, {"now": now}, times=())
+    source = Source(SHAPE, texts, {}, NO_FUNCTIONS, {"now": now}, times=())
     first, second = (source.opened(hole) for hole in SHAPE)
     result = function(first, second, source.number("now"))
-    compute = source.traced_compute((), (result,))
+    compute = source.compute((), (result,))
 
     def run(first: str, second: str, now: float) -> Any:
         _, [found] = compute((first, second), {}, now)
@@ -104,7 +103,7 @@ def test_what_cannot_be_traced_is_refused(function: Callable[..., Any]) -> None:
 
 
 def test_texts_of_the_moment_are_times() -> None:
-    source = TracedSource(SHAPE, ("a", "b"), {}, NO_FUNCTIONS, {"now": 1.0}, times=(str,))
+    source = Source(SHAPE, ("a", "b"), {}, NO_FUNCTIONS, {"now": 1.0}, times=(str,))
     time = deferring(str)(source.number("now"))
 
     assert source.hole(time).content is HoleContent.TIME

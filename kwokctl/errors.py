@@ -51,7 +51,6 @@ class KwokctlError(Exception):
     id: str = "error"
 
     def __init__(self, message: str, *, hint: str | None = None, detail: str | None = None) -> None:
-        """Keep the message, what to do about it, and what a program said."""
         super().__init__(message)
         self.hint = hint
         self.detail = detail
@@ -136,7 +135,6 @@ class ComponentError(KwokctlError):
         component: str = "",
         remedy: str = "",
     ) -> None:
-        """Keep whose log it is, too."""
         super().__init__(message, hint=hint, detail=detail)
         self.component = component
         self.remedy = remedy
@@ -170,7 +168,6 @@ class CannotStampError(KwokctlError):
     id: str = "cannot-stamp"
 
     def __init__(self, message: str) -> None:
-        """Say why there can be no copies, and what to do instead."""
         super().__init__(message, hint="repeat it with --data-path auto, which uses the API then")
 
 
@@ -189,7 +186,6 @@ class RequestError(KwokctlError):
     reason: str = ""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        """Keep the message, and what to do about it."""
         super().__init__(message, hint=hint)
         if self.is_full:
             self.id = CapacityError.id
@@ -215,7 +211,6 @@ class ApiError(RequestError):
     def __init__(
         self, message: str, *, status: int, reason: str = "", hint: str | None = None
     ) -> None:
-        """Keep the HTTP status and the Kubernetes reason beside the message."""
         super().__init__(message, hint=hint)
         self.status = status
         self.reason = reason
@@ -231,7 +226,6 @@ class EtcdConflictError(RequestError):
     path: ClassVar[str] = "etcd"
 
     def __init__(self, message: str, *, status: int, reason: str) -> None:
-        """Keep the HTTP status and the Kubernetes reason beside the message."""
         super().__init__(message)
         self.status = status
         self.reason = reason
@@ -256,7 +250,6 @@ class EtcdRefusedError(RequestError):
     reason: str = "EtcdUnavailable"
 
     def __init__(self, message: str, *, code: int) -> None:
-        """Keep the gRPC status beside the message, which quotes etcd."""
         super().__init__(message)
         self.code = code
 

@@ -70,7 +70,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     cpus: float = 0
 
     def __bool__(self) -> bool:
-        """Return whether there is any limit."""
         return bool(self.memory or self.cpus)
 
 

@@ -44,7 +44,6 @@ class DamagedProgramsError(ArtifactError):
     """Programs have changed since they were stored."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        """Name their files."""
         super().__init__(
             "a program has changed since it was stored"
             if len(entries) == 1

@@ -42,7 +42,6 @@ class ModulePart(msgspec.Struct, frozen=True, kw_only=True):
         return f"./{self.part.removeprefix('./').removeprefix('.')}".rstrip("/") or "."
 
     def __str__(self) -> str:
-        """Return it as a user names it."""
         kind = FILES if self.is_files else PROGRAM
         instead = "".join(f";{old}={new}" for old, new in self.instead)
         return f"{kind}{self.module}@{self.version}{instead}#{self.part}"

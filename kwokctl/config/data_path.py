@@ -22,5 +22,4 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         return f"{_WAYS[self.path]} ({self.why})"
 
     def __str__(self) -> str:
-        """Say it in one line."""
         return f"writes: {self.way}"

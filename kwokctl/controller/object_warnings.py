@@ -19,7 +19,6 @@ class ObjectWarnings:
     """The Events that are to be created, one after the other."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._waiting: asyncio.Queue[ObjectEvent] = asyncio.Queue(_MOST_WAITING)
 
     def put(self, event: ObjectEvent) -> None:

@@ -76,7 +76,6 @@ class RightsLog:
     """Remembers which rights were found missing: thousands of nodes need the same."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._logged: set[MissingRight] = set()
 
     def is_known(self, error: RequestError) -> bool:
@@ -92,7 +91,6 @@ class ErrorLog:
     """Logs each kind of error once: with ten thousand objects it may come ten thousand times."""
 
     def __init__(self, kind: str) -> None:
-        """Log what goes wrong with the objects of a kind."""
         self._kind = kind
         self._rights = RightsLog()
         self._logged: WeakKeyDictionary[Stage, dict[str, set[str]]] = WeakKeyDictionary()

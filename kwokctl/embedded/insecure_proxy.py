@@ -40,7 +40,6 @@ class Relay:
     """Passes connections on to one server."""
 
     def __init__(self, server: tuple[str, int], tls: ssl.SSLContext) -> None:
-        """Pass on to this address, over TLS of this kind."""
         self._server = server
         self._tls = tls
 

@@ -22,7 +22,6 @@ class Metrics:
     """Counters, and the gauges that are computed when the metrics are read."""
 
     def __init__(self, meanings: Help) -> None:
-        """Begin with all counters at zero."""
         self._meanings = {**meanings, **_OF_PROCESS}
         self._counters: Counter[tuple[str, Labels]] = Counter()
         self._gauges: list[Callable[[], Mapping[tuple[str, Labels], float]]] = []

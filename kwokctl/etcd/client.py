@@ -74,11 +74,9 @@ class EtcdClient:
             self._opened = None
 
     async def __aenter__(self) -> Self:
-        """Use the client."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the client."""
         await self.close()
 
     async def _client(self) -> Any:

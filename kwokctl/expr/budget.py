@@ -24,7 +24,6 @@ class BudgetError(ExpressionError):
     """An evaluation takes more steps than it may."""
 
     def __init__(self, where: str = "") -> None:
-        """Say how many there are, and what takes more."""
         super().__init__(
             f"{where}{': ' if where else ''}it takes more than {STEPS:,} steps",
             hint="shorten its loops, and the texts and lists that it makes",

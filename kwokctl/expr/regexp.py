@@ -25,7 +25,6 @@ class RegexpMatch:
     __slots__ = ("_spans", "_text", "re")
 
     def __init__(self, regexp: "Regexp", text: str, spans: Sequence[tuple[int, int]]) -> None:
-        """Keep the places in the text, of the whole match and of each group."""
         self.re = regexp
         self._text = text
         self._spans = spans

@@ -81,7 +81,6 @@ class HeldPorts:
         self._held: dict[str, list[socket.socket]] = {}
 
     def __enter__(self) -> Self:
-        """Hold ports until the end of the block."""
         return self
 
     def __exit__(

@@ -99,7 +99,6 @@ class Discovery:
     """Finds resources; what was found once is not asked for again."""
 
     def __init__(self, pool: Pool) -> None:
-        """Send nothing yet."""
         self._pool = pool
         self._found = dict(_KNOWN)
 

@@ -84,7 +84,6 @@ class PublishedAnswers:
     """What can be answered of the controller, as soon as it is known."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._handlers: Handlers | None = None
 
     def publish(self, handlers: Handlers) -> None:

@@ -248,7 +248,6 @@ class Cluster:
         return self._run(log_lines(self._home, self._name, component, tail, since))
 
     def __enter__(self) -> Self:
-        """Use the cluster."""
         return self
 
     def __exit__(
@@ -264,7 +263,6 @@ class Cluster:
             self.close()
 
     def __repr__(self) -> str:
-        """Show its name."""
         return f"Cluster({self._name!r})"
 
     @property

@@ -48,7 +48,6 @@ class LoopThread:
     """A thread that runs an event loop until it is closed."""
 
     def __init__(self) -> None:
-        """Start the thread."""
         self._jobs: asyncio.Queue[_Job[object] | None] = asyncio.Queue()
         self._running: set[_Job[object]] = set()
         self._loop = new_event_loop()

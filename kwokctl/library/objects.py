@@ -23,7 +23,6 @@ class ClusterObjects:
     """Reads and writes objects; all within one event loop."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        """Connect with the first request."""
         self._kubeconfig = kubeconfig
         self._client: Client | None = None
         self._finder: KindFinder | None = None

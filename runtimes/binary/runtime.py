@@ -35,7 +35,6 @@ class BinaryRuntime:
     name = "binary"
 
     def __init__(self, host: Host, *, grace: float = GRACE) -> None:
-        """Keep clusters in the folders of this host."""
         self._host = host
         self._grace = grace
 

@@ -36,7 +36,6 @@ class EngineImages:
     """The images that an engine has. Every method raises what Engine does."""
 
     def __init__(self, engine: Engine) -> None:
-        """Manage the images of this engine."""
         self._engine = engine
 
     @property

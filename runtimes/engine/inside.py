@@ -23,7 +23,6 @@ class Inside:
     """A container that an engine has. What Engine raises is raised here, too."""
 
     def __init__(self, engine: Engine, container: str) -> None:
-        """Look into the container of this id or name."""
         self._engine = engine
         self._container = container
 

@@ -10,7 +10,6 @@ class NoSdk:
     """Answers what a plan asks of the SDK; whoever wants to change something gets an AttributeError."""
 
     def __init__(self, *, is_podman: bool, is_rootless: bool) -> None:
-        """Be an engine of this kind."""
         self.is_podman = is_podman
         self._is_rootless = is_rootless
 

@@ -65,7 +65,6 @@ class Node:
     """A control plane node that runs."""
 
     def __init__(self, engine: Engine, container: Container) -> None:
-        """Look after the static pods in this container."""
         self._inside = Inside(engine, container.id)
         self._manifests = Manifests(self._inside)
         self.name = container.name

@@ -46,7 +46,6 @@ class KindRuntime:
     documents = GROUP
 
     def __init__(self, host: Host, provider: Provider, *, grace: float = GRACE) -> None:
-        """Keep clusters in the folders of this host, and their nodes with this provider."""
         self.name = provider.runtime
         self._host = host
         self._provider = provider

@@ -37,7 +37,6 @@ class ForkNeeds(msgspec.Struct, frozen=True, kw_only=True):
         return self.count * self.each
 
     def __str__(self) -> str:
-        """Write both figures for people."""
         forks = "1 fork takes" if self.count == 1 else f"{self.count} forks take"
         return (
             f"{forks} at most {to_text(self.together)} of memory, and {to_text(self.available)} are "

@@ -48,7 +48,6 @@ class MarkRequests:
     """Carries out requests for one cluster, one after the other."""
 
     def __init__(self, home: Home, cluster: ClusterName) -> None:
-        """Do nothing yet."""
         self._home, self._cluster = home, cluster
         self._turn = asyncio.Lock()
         self.by_path: Mapping[tuple[str, str], Callable[[bytes], Awaitable[Json]]] = {

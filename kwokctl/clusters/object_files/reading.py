@@ -85,7 +85,6 @@ class ObjectFile:
     """A file of objects."""
 
     def __init__(self, path: Path) -> None:
-        """Read nothing yet."""
         self.path = path
 
     def objects(self, start: int) -> Iterator[FileObject]:

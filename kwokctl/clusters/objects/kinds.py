@@ -38,7 +38,6 @@ class KindFinder:
     """Knows the kinds that a cluster serves, as far as they were looked for."""
 
     def __init__(self, client: Client) -> None:
-        """Ask nothing yet."""
         self._client = client
         self._found: dict[str, Resource] = {}
         for resource in KNOWN:

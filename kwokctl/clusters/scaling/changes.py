@@ -42,15 +42,12 @@ class Serials(Sequence[int]):
         return cls([*ranges, range(start, start + number)])
 
     def __len__(self) -> int:
-        """Count them."""
         return self._places[-1]
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over them in order."""
         return chain.from_iterable(self._ranges)
 
     def __contains__(self, number: object) -> bool:
-        """Return whether a number is among them."""
         return isinstance(number, int) and number in self._range_of(number)
 
     @overload
@@ -194,15 +191,12 @@ class Names(Collection[str]):
         self._kept = frozenset(kept)
 
     def __len__(self) -> int:
-        """Count them."""
         return len(self._made) + len(self._kept)
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over them in order."""
         return chain(self._kept, map(self._request.object_name, self._made))
 
     def __contains__(self, name: object) -> bool:
-        """Return whether an object with this name is among them."""
         if not isinstance(name, str):
             return False
         return name in self._kept or self._request.serial_of(name) in self._made

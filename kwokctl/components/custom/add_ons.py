@@ -124,7 +124,6 @@ class AddOnObjects(Sequence[Mapping[str, Json]]):
         parts: AddOnParts,
         manifests: Sequence[str],
     ) -> None:
-        """Read nothing yet."""
         self._setting = setting
         self._component = component
         self._parts = parts
@@ -153,11 +152,9 @@ class AddOnObjects(Sequence[Mapping[str, Json]]):
     @overload
     def __getitem__(self, at: slice) -> Sequence[Mapping[str, Json]]: ...
     def __getitem__(self, at: int | slice) -> Mapping[str, Json] | Sequence[Mapping[str, Json]]:
-        """Return one, or some."""
         return self._all[at]
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._all)
 
 

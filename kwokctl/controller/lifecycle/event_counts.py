@@ -29,7 +29,6 @@ class EventCounts:
     """The Events of the pods that had some last."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._pods: OrderedDict[str, _PodEvents] = OrderedDict()
 
     def count(self, uid: str, event: PodEvent, now: float) -> tuple[float, int] | None:

@@ -19,7 +19,6 @@ class IgnoredLabels:
     """The pods that were warned of; most have no such label, and cost one look at their bytes."""
 
     def __init__(self, warnings: ObjectWarnings, wall: Callable[[], float]) -> None:
-        """Create an Event for each."""
         self._warnings = warnings
         self._wall = wall
         self._told: set[str] = set()

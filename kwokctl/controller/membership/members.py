@@ -75,7 +75,6 @@ class Members:
         self._by_name: dict[str, Member] = {}
 
     def __iter__(self) -> Iterator[Member]:
-        """Go through all of them."""
         return iter(self._by_name.values())
 
     def get(self, identity: str) -> Member | None:

@@ -60,7 +60,6 @@ class AddressPool:
     """
 
     def __init__(self) -> None:
-        """Begin with every address free."""
         self._pools: dict[str, _Pool] = {}
         self._taken: dict[int, _Pool | None] = {}
         self._warned = False
@@ -71,7 +70,6 @@ class AddressPool:
         self._share = (share, shares)
 
     def __len__(self) -> int:
-        """Count the addresses in use."""
         return len(self._taken)
 
     def allocate(self, cidr: str, *, is_common: bool = False) -> str:
@@ -204,7 +202,6 @@ class PodIPs:
         """Addresses that `scale` writes into pods, with the time until which it may."""
 
     def __len__(self) -> int:
-        """Count the addresses in use."""
         return len(self._pool)
 
     @property

@@ -74,7 +74,6 @@ class NodeRegistry:
     """Managed nodes by name, and the keys of the pods on every node."""
 
     def __init__(self) -> None:
-        """Begin with no node."""
         self._nodes: dict[str, ManagedNode] = {}
         self._pods: defaultdict[str, set[str]] = defaultdict(set)
         self._listeners: list[NodeListener] = []
@@ -82,11 +81,9 @@ class NodeRegistry:
         """How many nodes have a CIDR."""
 
     def __len__(self) -> int:
-        """Count the managed nodes."""
         return len(self._nodes)
 
     def __iter__(self) -> Iterator[ManagedNode]:
-        """Go through the managed nodes."""
         return iter(self._nodes.values())
 
     def get(self, name: str) -> ManagedNode | None:

@@ -39,7 +39,6 @@ class Schedule(Generic[K]):
         return len(self._due)
 
     def __contains__(self, key: K) -> bool:
-        """Return whether a key waits."""
         return key in self._due
 
     def put(self, key: K, due: float) -> None:
@@ -101,9 +100,7 @@ class Waiter(Protocol):
         """Do what is due now; must return at once."""
         ...
 
-    def __hash__(self) -> int:
-        """Return its identity as a key."""
-        ...
+    def __hash__(self) -> int: ...
 
 
 class DelayQueue:
@@ -117,11 +114,9 @@ class DelayQueue:
         self._alarm = float("inf")
 
     def __len__(self) -> int:
-        """Count what waits."""
         return len(self._schedule)
 
     def __contains__(self, waiter: Waiter) -> bool:
-        """Return whether a waiter waits."""
         return waiter in self._schedule
 
     def now(self) -> float:

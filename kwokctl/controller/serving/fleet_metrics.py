@@ -21,7 +21,6 @@ class FleetMetrics:
     """Hands on what a kubelet server answers."""
 
     def __init__(self, pool: Pool) -> None:
-        """Ask by these connections to it."""
         self._pool = pool
 
     def routes(self) -> Iterable[Route]:

@@ -31,7 +31,6 @@ class CelCondition:
     __slots__ = ("_place", "_program")
 
     def __init__(self, program: CelProgram, place: StagePlace) -> None:
-        """Keep the program, and where it is."""
         self._program = program
         self._place = place
 
@@ -65,7 +64,6 @@ class CelWeight:
     __slots__ = ("_place", "_program")
 
     def __init__(self, program: CelProgram, place: StagePlace) -> None:
-        """Keep the program, and where it is."""
         self._program = program
         self._place = place
 
@@ -86,7 +84,6 @@ class CelDelay:
     __slots__ = ("_is_logged", "_place", "_program")
 
     def __init__(self, program: CelProgram, place: StagePlace) -> None:
-        """Keep the program, and where it is."""
         self._program = program
         self._place = place
         self._is_logged = False

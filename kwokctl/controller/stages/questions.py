@@ -64,7 +64,6 @@ class WordsQuestion:
     __slots__ = ("_selector",)
 
     def __init__(self, selector: Selector) -> None:
-        """Ask for those of a selector."""
         self._selector = selector
 
     def answer(self, value: Mapping[str, Json]) -> int:
@@ -78,7 +77,6 @@ class ConditionQuestion:
     __slots__ = ("_condition",)
 
     def __init__(self, condition: Condition) -> None:
-        """Ask for a condition."""
         self._condition = condition
 
     def answer(self, value: Mapping[str, Json]) -> int:

@@ -22,7 +22,6 @@ class Strangers:
         return len(self._tasks) > MANY_STRANGERS
 
     def __contains__(self, connection: ServedConnection) -> bool:
-        """Tell whether its client is one."""
         return connection in self._tasks
 
     def add(self, connection: ServedConnection) -> None:

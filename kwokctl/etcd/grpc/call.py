@@ -182,7 +182,6 @@ class Deadlines:
     __slots__ = ("_earliest", "_loop", "_passed", "_timer")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, passed: Callable[[], None]) -> None:
-        """Wait for the first deadline."""
         self._loop = loop
         self._passed = passed
         self._earliest = float("inf")

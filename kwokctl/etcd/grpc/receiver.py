@@ -55,7 +55,6 @@ class Receiver:
     __slots__ = ("_begun", "_events", "_greeted", "_rest")
 
     def __init__(self, events: Events) -> None:
-        """Begin where a connection begins."""
         self._events = events
         self._rest = b""
         self._greeted = False

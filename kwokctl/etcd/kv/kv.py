@@ -172,11 +172,9 @@ class Kv:
         await self.channel.close()
 
     async def __aenter__(self) -> Self:
-        """Use the store."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the connection."""
         await self.close()
 
 

@@ -81,7 +81,6 @@ class Content:
         return list(self._entries)
 
     def __contains__(self, key: bytes) -> bool:
-        """Return whether the mark has a key."""
         return key in self._entries
 
     def revision_of(self, key: bytes) -> int:

@@ -9,7 +9,6 @@ class CelSourceError(Exception):
     """An error in an expression, which does not depend on the object."""
 
     def __init__(self, at: int, problem: str) -> None:
-        """Remember the offset in the text."""
         super().__init__(problem)
         self.at = at
         self.problem = problem

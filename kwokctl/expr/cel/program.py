@@ -80,7 +80,6 @@ class CelProgram:
             raise ExpressionError(f"'{source}' is nested too deeply") from e
 
     def __repr__(self) -> str:
-        """Show the expression."""
         return f"CelProgram({self.source!r})"
 
     @property

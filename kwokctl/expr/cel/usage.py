@@ -49,7 +49,6 @@ class MeasuredObject(dict[str, Json]):
     __slots__ = ("measured",)
 
     def __init__(self, fields: Mapping[str, Json], measured: Measured) -> None:
-        """Hold the fields, and the source of what the object uses."""
         super().__init__(fields)
         self.measured = measured
 

@@ -22,7 +22,6 @@ class TextRow:
     """Texts and values that are written one after the other; each has a line, for its place."""
 
     def __init__(self, translation: Translation) -> None:
-        """Write to a translation."""
         self._translation = translation
         self._text = ""
         self._lines: list[tuple[int, str]] = []

@@ -56,7 +56,6 @@ class Skeletons:
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        """Know none yet."""
         self._known: OrderedDict[str, Builder | None] = OrderedDict()
 
     def builder(self, skeleton: str) -> Builder | None:

@@ -28,7 +28,6 @@ class Symbol:
     __slots__ = ("arguments", "function")
 
     def __init__(self, function: Callable[..., object] | str, *arguments: object) -> None:
-        """Defer the call; some of the arguments are symbols."""
         self.function = function
         self.arguments = arguments
 
@@ -49,11 +48,9 @@ class Symbol:
         return refuse()
 
     def __add__(self, other: object) -> "Symbol":
-        """Defer the addition."""
         return Symbol(_added, self, other)
 
     def __radd__(self, other: object) -> "Symbol":
-        """Defer the addition."""
         return Symbol(_added, other, self)
 
     def deferred(self, function: Callable[..., object], *arguments: object) -> "Symbol":
@@ -140,7 +137,6 @@ class Compiler(Generic[Key]):
     """Makes functions of symbols: the same one for symbols that are made in the same way."""
 
     def __init__(self, roots: Mapping[str, Value[Key]]) -> None:
-        """Use these as the caller's functions."""
         self._roots = {name: _remembering(root) for name, root in roots.items()}
         self._made: dict[object, Value[Key]] = {}
 

@@ -58,7 +58,6 @@ class Template:
         self._skeletons = skeletons.Skeletons()
 
     def __repr__(self) -> str:
-        """Show the name."""
         return f"Template({self._source.name!r})"
 
     def place_of(self, function: str) -> str:

@@ -30,7 +30,6 @@ class JqQuery:
             self._interpreted = whole.build(source)
 
     def __repr__(self) -> str:
-        """Show the program."""
         return f"Query({self.source!r})"
 
     @property

@@ -56,7 +56,6 @@ class Child:
     _pidfd: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Watch for the end."""
         self._pidfd = os.pidfd_open(self.process.pid)
 
     async def wait(self) -> int:

@@ -29,7 +29,6 @@ class Forks:
     """Forks programs that were named before."""
 
     def __init__(self, requests: socket.socket, modules: Sequence[str]) -> None:
-        """Send requests to a Python that has loaded these."""
         self._requests = requests
         self._modules = modules
 

@@ -46,7 +46,6 @@ class Launches:
     """The launch files of one cluster, and the files that belong to each launched process."""
 
     def __init__(self, paths: ClusterPaths) -> None:
-        """Work in the folders of this cluster."""
         self.paths = paths
 
     def installation(self, plan: Plan) -> Iterator[Folder | FileText]:

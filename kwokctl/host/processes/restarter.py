@@ -27,7 +27,6 @@ class Keeper:
     """Watches the components of one cluster."""
 
     def __init__(self, launches: Launches) -> None:
-        """Begin without failures of any component."""
         self._launches = launches
         self._due: dict[ComponentName, float] = {}
         self._delay: dict[ComponentName, float] = {}

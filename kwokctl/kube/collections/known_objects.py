@@ -31,7 +31,6 @@ class Known:
     __slots__ = ("_uids",)
 
     def __init__(self) -> None:
-        """Begin without objects."""
         self._uids: dict[Key, str] = {}
 
     def add(self, metadata: Metadata) -> Metadata | None:

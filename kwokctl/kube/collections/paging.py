@@ -143,7 +143,6 @@ class ListCutter:
     __slots__ = ("_head", "_joint", "_open", "_rest")
 
     def __init__(self) -> None:
-        """Begin before the first piece."""
         self._head = b""
         """The list up to its first object."""
         self._open = b""

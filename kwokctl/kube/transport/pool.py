@@ -146,11 +146,9 @@ class Pool:
                 await wire.gone.wait()
 
     async def __aenter__(self) -> Self:
-        """Use the pool."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the pool."""
         await self.close()
 
     async def _exchange(self, data: bytes, *, repeatable: bool) -> Response:

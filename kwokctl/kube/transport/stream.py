@@ -25,7 +25,6 @@ class Stream(Wire):
     )  # fmt: skip
 
     def __init__(self) -> None:
-        """Wait to be connected."""
         super().__init__()
         self._chunks: list[bytes] = []
         self._size = 0
@@ -86,7 +85,6 @@ class Stream(Wire):
         return self
 
     async def __anext__(self) -> bytes:
-        """Return the next piece."""
         if piece := await self.read():
             return piece
         raise StopAsyncIteration

@@ -44,7 +44,6 @@ class Wire(asyncio.Protocol):
     __slots__ = ("_headers", "_in_body", "_parser", "_transport", "gone", "heard")
 
     def __init__(self) -> None:
-        """Wait to be connected."""
         self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
         self._headers: list[tuple[bytes, bytes]] = []
@@ -119,7 +118,6 @@ class HttpConnection(Wire):
     __slots__ = ("_chunks", "_waiter", "deadline", "idle_since", "is_reusable")
 
     def __init__(self) -> None:
-        """Wait to be connected."""
         super().__init__()
         self._chunks: list[bytes] = []
         self._waiter: asyncio.Future[Response] | None = None

@@ -25,7 +25,6 @@ class TimedCache(Generic[K, V]):
         self._asking: dict[K, asyncio.Lock] = {}
 
     def __len__(self) -> int:
-        """Count what is kept."""
         return len(self._known)
 
     async def get(self, key: K, ask: Callable[[], Awaitable[V]]) -> V:

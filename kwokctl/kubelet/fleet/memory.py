@@ -13,7 +13,6 @@ class FleetMemory:
     """What has been seen of nodes and pods."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._nodes: dict[str, NodeView] = {}
         self._by_address: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._pods: dict[tuple[str, str], PodView] = {}

@@ -21,7 +21,6 @@ class FileChanges:
     """Looks at the files for which a task waits; without one it looks at nothing."""
 
     def __init__(self) -> None:
-        """Wait for nothing yet."""
         self._waiting: dict[asyncio.Future[FileState], tuple[str, FileState]] = {}
         self._any = asyncio.Event()
 

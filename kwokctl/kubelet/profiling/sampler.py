@@ -18,7 +18,6 @@ class StackSampler:
     """Counts stacks while it runs; costs nothing else."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.is_running = False
         self.stacks: Counter[Stack] = Counter()
 

@@ -15,7 +15,6 @@ class ContainerTarget(msgspec.Struct, frozen=True):
     container: ContainerView
 
     def __str__(self) -> str:
-        """Name it as a sentence does."""
         return f"container '{self.container.name}' of pod '{self.pod.namespace}/{self.pod.name}'"
 
 

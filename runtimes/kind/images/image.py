@@ -27,7 +27,6 @@ class KindNodeImages:
     """The images of nodes that an engine has. Every method raises what Engine does."""
 
     def __init__(self, engine: Engine) -> None:
-        """Look after the images of this engine."""
         self._engine = engine
         self.engine = EngineImages(engine)
         self.programs = (*recipe.ON_NODE, *recipe.CONTROL_PLANE)

@@ -165,7 +165,6 @@ class Manifests:
     """The pods of one node. Those of kubeadm are in a folder; each start of another one makes a new pod."""
 
     def __init__(self, inside: Inside) -> None:
-        """Work in this container."""
         self._inside = inside
 
     async def resume(self, names: Collection[ComponentName]) -> None:

@@ -44,7 +44,6 @@ class ExportSource(msgspec.Struct, frozen=True, kw_only=True):
     as_groups: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return how it is called in messages."""
         return (
             f"the cluster of '{self.kubeconfig}'"
             if self.kubeconfig

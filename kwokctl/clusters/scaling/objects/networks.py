@@ -59,7 +59,6 @@ class Positions:
     """The positions of one set's objects: their serials until others are settled."""
 
     def __init__(self, request: ScaleRequest) -> None:
-        """Begin with the serials."""
         self._request = request
         self._settled = Ranges()
 
@@ -127,7 +126,6 @@ class ClusterBook:
     """Stores shares in a ConfigMap of the cluster."""
 
     def __init__(self, texts: TextStore) -> None:
-        """Keep them as texts."""
         self._texts = texts
 
     async def read(self) -> BookPage | None:

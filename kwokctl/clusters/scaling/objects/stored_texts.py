@@ -43,7 +43,6 @@ class ClusterTexts:
     """Texts in one ConfigMap."""
 
     def __init__(self, client: Client, name: str) -> None:
-        """Ask through a client."""
         self._client = client
         self._name = name
 

@@ -35,7 +35,6 @@ class Commitments:
     """What the pods take that their nodes have admitted."""
 
     def __init__(self) -> None:
-        """Begin without pods."""
         self._nodes: defaultdict[str, _NodePods] = defaultdict(_NodePods)
 
     def take(self, node: str, uid: str, claims: Claims) -> None:

@@ -13,7 +13,6 @@ class NodeRoom:
     """The pods that live as on a kubelet, counted on their nodes."""
 
     def __init__(self, nodes: NodeRegistry) -> None:
-        """Begin without pods."""
         self._nodes = nodes
         self._commitments = Commitments()
 

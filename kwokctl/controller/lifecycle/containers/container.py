@@ -69,7 +69,6 @@ class PodContainer(ReportedContainer):
     """Whether it runs beside the others though it is an init container."""
 
     def __post_init__(self) -> None:
-        """Read from the spec what is looked at often."""
         self.name = self.spec["name"]
         self.is_init = self.part is INIT
         self.is_sidecar = self.is_init and restarts.is_sidecar(self.spec)

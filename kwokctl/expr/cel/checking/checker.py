@@ -84,7 +84,6 @@ class Checked:
     def __init__(
         self, types: Mapping[CelNode, CelType], calls: Mapping[CelNode, Sequence[Overload]]
     ) -> None:
-        """Keep the types, and the functions that a call may be one of."""
         self.types = types
         self.calls = calls
 
@@ -95,7 +94,6 @@ class Checker:
     def __init__(
         self, variables: Mapping[str, CelType], functions: Mapping[str, Sequence[Overload]]
     ) -> None:
-        """Know the variables that there are, and the functions by their names."""
         self._scope = dict(variables)
         self._functions = functions
         self._bindings = Bindings()

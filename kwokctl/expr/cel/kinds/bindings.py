@@ -17,7 +17,6 @@ class Bindings:
     """The types of type parameters, as far as they are known."""
 
     def __init__(self) -> None:
-        """Know nothing."""
         self._found: dict[CelType, CelType] = {}
         self._count = 0
 

@@ -39,7 +39,6 @@ class CelQuantity:
         self.places = places
 
     def __repr__(self) -> str:
-        """Show the quantity as Kubernetes writes it."""
         return f"Quantity({str(self)!r})"
 
     def __str__(self) -> str:
@@ -55,23 +54,18 @@ class CelQuantity:
         return isinstance(other, CelQuantity) and self.nanos == other.nanos
 
     def __hash__(self) -> int:
-        """Return a hash that is consistent with equality."""
         return hash(self.nanos)
 
     def __lt__(self, other: "CelQuantity") -> bool:
-        """Compare the amounts."""
         return self.nanos < other.nanos
 
     def __le__(self, other: "CelQuantity") -> bool:
-        """Compare the amounts."""
         return self.nanos <= other.nanos
 
     def __gt__(self, other: "CelQuantity") -> bool:
-        """Compare the amounts."""
         return self.nanos > other.nanos
 
     def __ge__(self, other: "CelQuantity") -> bool:
-        """Compare the amounts."""
         return self.nanos >= other.nanos
 
     def __add__(self, other: "CelQuantity") -> "CelQuantity":
@@ -83,7 +77,6 @@ class CelQuantity:
         return self._combined(self.nanos - other.nanos, other)
 
     def __neg__(self) -> "CelQuantity":
-        """Change the sign."""
         return CelQuantity(-self.nanos, self.suffix, self.places)
 
     def __float__(self) -> float:

@@ -18,7 +18,6 @@ class StructValue:
     __slots__ = ("fields", "type")
 
     def __init__(self, type_: CelType, fields: Mapping[str, Json]) -> None:
-        """Hold the fields as the API has them."""
         self.type = type_
         self.fields = fields
 
@@ -35,7 +34,6 @@ class StructValue:
         )
 
     def __hash__(self) -> int:
-        """Return a hash that is consistent with equality."""
         return hash(self.type.name)
 
 
@@ -45,15 +43,12 @@ class ResourceList:
     __slots__ = ("amounts",)
 
     def __init__(self, amounts: Mapping[str, Json]) -> None:
-        """Hold the quantities as the API has them."""
         self.amounts = amounts
 
     def __eq__(self, other: object) -> bool:
-        """Compare names and amounts."""
         return isinstance(other, ResourceList) and self.read() == other.read()
 
     def __hash__(self) -> int:
-        """Return a hash that is consistent with equality."""
         return hash(frozenset(self.amounts))
 
     def read(self) -> dict[str, CelQuantity]:

@@ -81,7 +81,6 @@ class CelWriter(Parts):
         is_fast: bool,
         is_metered: bool,
     ) -> None:
-        """Know the types of all parts."""
         names = _METERED if is_metered else _NAMES
         super().__init__(checked, dispatchers, names, is_fast=is_fast, is_metered=is_metered)
 

@@ -49,7 +49,6 @@ class Month(int):
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Return its English name."""
         return month_name[self] if 1 <= self <= 12 else f"%!Month({int(self)})"
 
 
@@ -60,7 +59,6 @@ class Weekday(int):
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Return its English name."""
         return _DAYS[self] if 0 <= self <= 6 else f"%!Weekday({int(self)})"
 
 
@@ -70,11 +68,9 @@ class Location:
     go_type = ("*time.Location", "ptr")
 
     def __init__(self, zone: tzinfo) -> None:
-        """Represent a time zone."""
         self.zone = zone
 
     def __str__(self) -> str:
-        """Return its name."""
         return str(self.zone)
 
 

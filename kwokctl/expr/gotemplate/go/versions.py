@@ -36,15 +36,12 @@ class SemanticVersion:
         return f"{self.major}.{self.minor}.{self.patch}{prerelease}{metadata}"
 
     def __eq__(self, other: object) -> bool:
-        """Compare by precedence."""
         return isinstance(other, SemanticVersion) and self._rank == other._rank
 
     def __hash__(self) -> int:
-        """Return a hash that is consistent with equality."""
         return hash(self._rank)
 
     def __lt__(self, other: "SemanticVersion") -> bool:
-        """Compare by precedence."""
         return self._rank < other._rank
 
     @property

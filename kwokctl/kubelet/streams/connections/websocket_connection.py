@@ -24,7 +24,6 @@ class WebSocketConnection:
     """Messages both ways, over a connection whose handshake is done."""
 
     def __init__(self, protocol: ServerProtocol, raw: RawStream) -> None:
-        """Go on after the handshake."""
         self._protocol, self._raw = protocol, raw
         self._pieces: deque[MessagePiece] = deque()
         self._turn = asyncio.Lock()

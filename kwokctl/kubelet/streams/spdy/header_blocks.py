@@ -21,7 +21,6 @@ class HeaderPacker:
     """Compresses the blocks that one side of a connection sends, in their order."""
 
     def __init__(self) -> None:
-        """Begin with nothing but the dictionary."""
         self._compressor = zlib.compressobj(zdict=DICTIONARY)
 
     def pack(self, headers: Headers) -> bytes:
@@ -35,7 +34,6 @@ class HeaderUnpacker:
     """Reads the blocks that the other side sends, in their order."""
 
     def __init__(self) -> None:
-        """Begin with nothing but the dictionary."""
         self._decompressor = zlib.decompressobj(zdict=DICTIONARY)
 
     def unpack(self, packed: bytes) -> Headers:

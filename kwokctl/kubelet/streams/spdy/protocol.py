@@ -33,7 +33,6 @@ class SpdyProtocol:
     """The state of a connection whose streams the client opens."""
 
     def __init__(self) -> None:
-        """Begin without streams."""
         self._reader, self._packer, self._unpacker = FrameReader(), HeaderPacker(), HeaderUnpacker()
         self._streams: dict[int, _Stream] = {}
         self._last_stream = 0

@@ -32,7 +32,6 @@ class FrameReader:
     """Splits what one side sends; keeps at most one control frame."""
 
     def __init__(self) -> None:
-        """Begin at the begin of a frame."""
         self._buffer = bytearray()
         self._data_left = 0
         self._data_stream = 0

@@ -30,7 +30,6 @@ class ExpressionCurve:
     def __init__(
         self, language: UsageLanguage, program: CelProgram, started: float, values: tuple[Json, ...]
     ) -> None:
-        """Evaluate the program on the values."""
         self._language = language
         self._program = program
         self._started = started

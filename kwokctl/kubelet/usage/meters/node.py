@@ -22,7 +22,6 @@ class NodeMeters:
     def __init__(
         self, view: NodeView, pods: Sequence[PodView], rules: UsageRules, language: UsageLanguage
     ) -> None:
-        """Measure a node with these pods."""
         self.view = view
         self.version = 0
         """Grows when there are others to measure."""

@@ -22,7 +22,6 @@ class ContainerMeters:
     __slots__ = ("by_resource", "view")
 
     def __init__(self, view: ContainerView) -> None:
-        """Measure nothing yet."""
         self.view = view
         self.by_resource: dict[str, Meter] = {}
 
@@ -45,7 +44,6 @@ class PodMeters:
     __slots__ = ("_scene", "_stopped", "_stopped_count", "containers", "view")
 
     def __init__(self, view: PodView, scene: Scene) -> None:
-        """Measure a pod on the node of the scene."""
         self._scene = scene
         self._stopped: Mapping[str, float] = _NOTHING
         self._stopped_count = 0

@@ -18,7 +18,6 @@ class MetricPage:
     """The text for one node, as long as it has the same pods."""
 
     def __init__(self, spec: MetricSpec, node: NodeMeters, language: UsageLanguage) -> None:
-        """Prepare all series of a node."""
         self.meters = node
         self.version = node.version
         self._language = language

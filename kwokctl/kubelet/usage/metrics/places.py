@@ -25,7 +25,6 @@ class Place:
         pod_object: MeasuredObject | None = None,
         container: ContainerView | None = None,
     ) -> None:
-        """Hold what an expression sees."""
         self.pod = pod
         self.container = container
         its = None if container is None else container_object(container)
@@ -40,7 +39,6 @@ class SeriesPlaces:
     """All places of a node; what has the same labels shares them, which are most of a page."""
 
     def __init__(self, node: NodeMeters, language: UsageLanguage) -> None:
-        """Look at a node as it is now."""
         self._language = language
         self._node = Place(node.object)
         self._pods = [Place(node.object, p, p.object) for p in node.pods.values() if p.containers]

@@ -20,7 +20,6 @@ class Reading:
     """An expression, for all places of a metric."""
 
     def __init__(self, program: CelProgram) -> None:
-        """Find out whether it asks for nothing but a use."""
         self._program = program
         self._asked = _asked(program.tree)
 

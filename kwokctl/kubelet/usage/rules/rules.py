@@ -40,7 +40,6 @@ class UsageRules:
     """Finds out how much a container uses."""
 
     def __init__(self, documents: Lookup[UsageEntry], language: UsageLanguage) -> None:
-        """Look into the documents; expressions are evaluated by the language."""
         self._documents = documents
         self._language = language
 

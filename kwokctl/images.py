@@ -17,7 +17,7 @@ class Images(Protocol):
 
     @property
     def tool(self) -> str:
-        """The command by which people and scripts handle them, such as `docker`."""
+        """The command with which people and scripts handle them, such as `docker`."""
         ...
 
     async def has(self, image: str) -> bool:

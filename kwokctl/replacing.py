@@ -13,7 +13,7 @@ else:
     import msgspec.structs
 
     def replace(value: Any, /, **changes: Any) -> Any:
-        """Return a copy of a value in which some fields have other values; TypeError for a name that is none."""
+        """Return a copy of a value in which some fields have other values; TypeError for a name of no field."""
         if isinstance(value, msgspec.Struct):
             return msgspec.structs.replace(value, **changes)
         return dataclasses.replace(value, **changes)

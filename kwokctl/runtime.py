@@ -10,7 +10,7 @@ from kwokctl.model import ClusterName, ComponentName, NodeAddress, Plan, State
 from kwokctl.script.steps import Action, Call
 
 HOST = "host.kwokctl.internal"
-"""The name by which containers know the host."""
+"""The host's name inside containers."""
 
 
 class Site(Protocol):
@@ -62,7 +62,7 @@ class Runtime(Protocol):
 
     @property
     def name(self) -> str:
-        """The name by which users choose it."""
+        """The name with which users choose it."""
         ...
 
     async def check(self) -> None:
@@ -122,7 +122,7 @@ class BringsKubernetes(Protocol):
 
     @property
     def documents(self) -> str:
-        """The API group of the documents by which users configure it."""
+        """The API group of the documents with which users configure it."""
         ...
 
     @property

@@ -12,7 +12,7 @@ from kwokctl.progress import Progress, Step
 
 
 class LockedPlace(msgspec.Struct, frozen=True):
-    """What the process whose turn it is works with."""
+    """The folder of a build, while this process holds its lock."""
 
     folder: Path
     """A folder to work in, on the file system of the store. It is kept after a failure, so that a

@@ -9,7 +9,7 @@ from kwokctl.cli.output import results
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command has done."""
+    """The result of a command."""
 
     message: str
     """A sentence about what exists now, and how many."""

@@ -19,7 +19,7 @@ def confirmed(console: "Console", question: str) -> bool:
 
 
 async def confirmed_within(console: "Console", question: str) -> bool:
-    """Do the same in an event loop: signals and deadlines are still heard."""
+    """Ask, and wait for a line in an event loop, which still handles signals and deadlines."""
     import asyncio
 
     _ask(console, question)

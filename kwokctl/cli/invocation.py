@@ -74,7 +74,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
         return cluster_name(self.name)
 
     def quietly(self, *, unless: bool = False) -> "Invocation":
-        """Return the same without progress."""
+        """Return a copy that shows no progress."""
         return self if unless else replace(self, is_quiet=True)
 
     def documents(self) -> "tuple[Document, ...]":
@@ -98,7 +98,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     def overlaid(
         self, *, name: str | None, config: list[str] | None, dry_run: bool, level: str | None
     ) -> "Invocation":
-        """Return the same with the flags of one more word of the command."""
+        """Return a copy with the flags of one more word of the command."""
         if level is not None:
             from kwokctl.cli.output import diagnosis
 

@@ -1,1 +1,1 @@
-"""What kwokctl can do: one verb per module."""
+"""The verbs of kwokctl, one per module: what a command, a program or a test can do with clusters."""

@@ -73,7 +73,7 @@ class _Memory(msgspec.Struct, frozen=True, kw_only=True):
     """For each renewal a second: what of the newest history is kept."""
 
     def of(self, fleet: Fleet, renewals: float) -> int:
-        """Return the bytes for a fleet with so many renewals a second."""
+        """Return the bytes for a fleet with a number of renewals a second."""
         kept = self.base + fleet.nodes * self.node + fleet.pods * self.pod
         kept += int(fleet.surplus * self.byte + renewals * self.lease_write)
         return max(kept, self.base)
@@ -94,7 +94,7 @@ _OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=4.5, lease_writ
 
 
 class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cluster of a size needs, and whether that is there. Sizes are bytes."""
+    """The needs of a cluster of a size, and whether this machine meets them. Sizes are bytes."""
 
     nodes: int
     pods: int
@@ -123,7 +123,7 @@ class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def memory(self) -> int:
-        """What all programs need together."""
+        """The memory that all programs need together."""
         ours = self.controller_memory + self.kubelet_memory
         return self.apiserver_memory + ours + self.others_memory
 
@@ -185,7 +185,7 @@ def _lacks(etcd_bytes: int, quota: int, needed: int, memory: int) -> Iterator[tu
         )
     if memory and needed > memory:
         yield (
-            f"the programs would need {to_text(needed)} of memory, of which the machine has "
+            f"the programs would need {to_text(needed)} of memory, and the machine has "
             + to_text(memory),
             "take fewer or smaller objects, or leave out components (--disable kube-scheduler)",
         )

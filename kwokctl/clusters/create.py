@@ -45,7 +45,7 @@ from kwokctl.runtime import Runtime
 
 
 class CreateRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What `create cluster` was requested. Times are seconds."""
+    """The request of a `create cluster`. Times are seconds."""
 
     name: ClusterName
     resolved: Resolved
@@ -67,7 +67,7 @@ class CreateRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Created(msgspec.Struct, frozen=True, kw_only=True):
-    """What `create cluster` has done."""
+    """The result of a `create cluster`."""
 
     name: ClusterName
     context: str
@@ -265,7 +265,7 @@ async def _undone_on_failure(
         yield
     except BaseException as e:
         if request.keep_on_failure:
-            # What began with the data of another is not gone on with: it may not be its own yet.
+            # A fork whose creation was interrupted is not continued: its data may still be those of its source.
             on = "" if request.snapshot else f"go on with '{_CREATE} {request.name}', or "
             home.progress.note(
                 f"kept what was made of '{request.name}': {on}remove it with "

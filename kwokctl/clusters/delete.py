@@ -21,7 +21,7 @@ from kwokctl.model import ClusterName
 
 
 class Deleted(msgspec.Struct, frozen=True, kw_only=True):
-    """What `delete cluster --all` has done."""
+    """The result of a `delete cluster --all`."""
 
     names: tuple[ClusterName, ...]
     failures: dict[ClusterName, KwokctlError]
@@ -100,7 +100,7 @@ async def remove_context(
     heirs: Collection[ClusterName],
     existed: bool,
 ) -> None:
-    """Remove the context from the user's kubeconfig; if it was current, have another one there.
+    """Remove the context from the user's kubeconfig; if it was the current one, make another context current.
 
     Of a cluster that is gone already only what certainly was made for it is removed.
     """

@@ -61,7 +61,7 @@ class EtcdQuota:
         self._progress = progress
 
     async def demand(self, size: int) -> None:
-        """Raise CapacityError unless so many bytes more fit; makes room first if that can be."""
+        """Raise CapacityError unless this number of bytes more fits; make room first if possible."""
         found = await status(self._kv)
         quota = found.quota or self._quota
         if found.db_size + size > FULL * quota and found.db_size > _WORTH_CLEARING * quota:

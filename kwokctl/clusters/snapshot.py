@@ -32,7 +32,7 @@ from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime
 
 MARGIN = 1_000_000_000
-"""Revisions by which a restored etcd is ahead of the last one that was requested.
+"""How many revisions a restored etcd is ahead of the last one that was requested.
 
 Clients continue to write while the data are prepared; this is the number that etcd proposes for a week
 (https://etcd.io/docs/v3.6/op-guide/recovery/#restoring-with-revision-bump).
@@ -42,7 +42,7 @@ _LOGS_BYTES = 128 << 20
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
-    """What `snapshot restore` has done."""
+    """The result of a `snapshot restore`."""
 
     path: Path
     revision: int
@@ -69,7 +69,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
     Revisions never go backwards: etcd continues beyond the last one, so every client that
     watches from an older revision has to list again. The API server is restarted with etcd,
     for it caches leases that the restored etcd does not know. Nothing is stopped before the new
-    data are there; the former ones are kept until the API answers again, and put back if it does
+    data are there; the old data are kept until the API answers again, and put back if it does
     not.
     """
     with alone(home.workdir, name):
@@ -132,13 +132,13 @@ def check_room(path: Path, folder: Path) -> None:
 
 @asynccontextmanager
 async def _undone_on_failure(home: Home, runtime: Runtime, saved: Saved) -> AsyncIterator[None]:
-    """If the block raises, put the former data back, and start what ran with them."""
+    """If the block raises, put the old data back, and start what ran with them."""
     paths = home.paths(saved.name)
     has_run = State.RUNNING in (await runtime.states(saved.name)).values()
     try:
         yield
     except BaseException as e:
-        home.progress.warn(f"{_reason(e, paths)}: putting the former data back")
+        home.progress.warn(f"{_reason(e, paths)}: putting the old data back")
         try:
             await stop_all(home, runtime, saved.plan(runtime, paths))
             put_back(paths)
@@ -146,12 +146,12 @@ async def _undone_on_failure(home: Home, runtime: Runtime, saved: Saved) -> Asyn
                 await start_saved(home, runtime, saved, wait=None)
         except KwokctlError as again:
             home.progress.warn(
-                f"the former data are complete, but the cluster does not run: {again}; "
+                f"the old data are complete, but the cluster does not run: {again}; "
                 f"start it with: kwokctl start cluster --name {saved.name}"
             )
         else:
             home.progress.note(
-                "the former data are back" + (", and the cluster runs again" if has_run else "")
+                "the old data are back" + (", and the cluster runs again" if has_run else "")
             )
         raise
 

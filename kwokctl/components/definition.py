@@ -42,7 +42,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it dials the API server, with a kubeconfig and a token of its own."""
     version: Callable[[ClusterOptions], str] = _kubernetes
     embedded: Artifact | None = None
-    """The program that is started unless another one is given, where that comes with kwokctl."""
+    """The program that kwokctl brings for it, which is started unless the user gives one."""
     metrics: Callable[[Setting, ComponentName], MetricsPage | None] = _no_metrics
     """Where another component finds its metrics."""
     collect: Callable[[Setting, Pages], Mapping[Path, str]] = _no_files

@@ -59,7 +59,7 @@ def serving(
 ) -> Identity:
     """Return the identity of a component that this host dials, and that dials with a token.
 
-    `also` are more names by which it is dialled.
+    `also` are more names that clients dial.
     """
     return Identity(
         name=name,

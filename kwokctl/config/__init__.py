@@ -1,1 +1,1 @@
-"""What the user asked for: documents, options and environment as checked values."""
+"""The user's configuration: documents, options and environment as checked values."""

@@ -41,7 +41,7 @@ _LARGEST = 2**63 - 1
 
 
 class InvalidText(msgspec.Struct, frozen=True):
-    """What is wrong with a text, as the rest of the sentence `… is 'TEXT', …`, and the remedy."""
+    """The fault of a text, as the rest of the sentence `… is 'TEXT', …`, and the remedy."""
 
     problem: str
     hint: str
@@ -100,7 +100,7 @@ def file(word: str) -> InvalidText | None:
     if not word.isprintable() or not is_file(word):
         return InvalidText("which is not a file", "give the path of a file that exists")
     if not os.access(expanded(word), os.R_OK):
-        return InvalidText("a file that cannot be read", "make it readable, or give another one")
+        return InvalidText("a file that cannot be read", "make it readable, or give another file")
     return None
 
 

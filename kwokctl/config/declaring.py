@@ -78,7 +78,7 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...] = ()
     """The only words that it takes; empty if it takes any."""
     original: OptionValue | None = None
-    """The original's default where that is another one; what the original does where it has no such option."""
+    """The original's default where it differs from ours, or what the original does if it has no such option."""
     deprecated: str = ""
     """What to write instead; empty if it is not deprecated."""
 

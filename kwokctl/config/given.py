@@ -20,7 +20,7 @@ _READERS: Mapping[object, tuple[Callable[[str], OptionValue], str]] = {
     int: (read_whole, "not a whole number"),
     float: (read_number, "not a number"),
 }
-"""How the text of an option is read that is none, and what is said of one that cannot be."""
+"""How the text of an option that is not a string is read, and what an error about it says."""
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):

@@ -248,7 +248,7 @@ class MirrorOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOptions:
-    """What containers may take of this machine."""
+    """The limits of containers on this machine."""
 
     memory: tuple[str, ...] = option(
         (),

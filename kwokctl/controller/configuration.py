@@ -41,7 +41,7 @@ class ControllerOption(msgspec.Struct, frozen=True):
     missing: str = ""
     """Why the embedded components do nothing with it, and nothing depends on it; empty if they do."""
     original: Json = None
-    """The original's default where that is another one."""
+    """The original's default where it differs from ours."""
 
 
 _NO_CONTENTION = "the embedded components run on one thread, which contends with no other"

@@ -50,7 +50,7 @@ def parser() -> FlagParser:
     add("--tls-cert-file", dest="tlsCertFile", help=argparse.SUPPRESS)
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help=argparse.SUPPRESS)
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
-        help="kinds of documents that are read from the cluster as custom resources, too: Stage")  # fmt: skip
+        help="kinds of documents that are also read from the cluster, as custom resources: Stage")  # fmt: skip
     add("--pods", choices=("stages", "kubelet"), default="stages",
         help="what drives pods: Stages, or the rules of a kubelet, with restarts, back-off and sidecars (default: stages)")  # fmt: skip
     for name in ("--tracing-endpoint", "--tracing-sampling-rate-per-million"):

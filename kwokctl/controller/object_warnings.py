@@ -1,4 +1,4 @@
-"""Events by which the controller warns of objects; no play waits for one, or fails with it."""
+"""Events with which the controller warns about objects; playing never waits for them, or fails with them."""
 
 import asyncio
 import logging

@@ -188,7 +188,7 @@ class Controller:
 
 
 class PlayedKind(msgspec.Struct, frozen=True):
-    """What plays the objects of one kind."""
+    """The engine that plays the objects of one kind, and what lets it change to other Stages."""
 
     engine: StageEngine
     second_look: SecondLook

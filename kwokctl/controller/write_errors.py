@@ -26,7 +26,7 @@ SOONEST = 1.0
 
 
 class ErrorKind(Enum):
-    """What kind of error it was."""
+    """The kind of an error."""
 
     TRANSIENT = "transient"
     """The same write may succeed later."""

@@ -1,1 +1,1 @@
-"""What the embedded processes, controller and kubelet server, share: flags, log, which nodes are theirs."""
+"""Shared by the embedded processes, controller and kubelet server: flags, logging, the selection of nodes."""

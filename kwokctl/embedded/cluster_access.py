@@ -101,7 +101,7 @@ async def keep_credential(
 ) -> None:
     """Show the token that holds now, of a file or of a plug-in; until cancelled.
 
-    A file is read every so many seconds, a plug-in runs with `least` seconds between two runs.
+    A file is read at a fixed interval; a plug-in runs at most once every `least` seconds.
     """
     await _keep_asking(pool, access, least)
     while access.token_file is not None:

@@ -39,7 +39,7 @@ _account = _Account()
 
 
 def metered(run: Callable[..., T], *values: Any) -> T:
-    """Call a function, which with all it calls may take so many steps; raise BudgetError for more."""
+    """Call a function, which may take `STEPS` with all it calls; raise BudgetError for more."""
     if _account.left is not None:
         return run(*values)
     _account.left = STEPS
@@ -69,7 +69,7 @@ def looped(goods: Collection[T], weight: int) -> Collection[T]:
 
 
 def size_of(value: object) -> int:
-    """Return the steps for looking at a value with all that is in it; BudgetError if there are not so many."""
+    """Return the steps for looking at a value with all that is in it; BudgetError if fewer are left."""
     if type(value) is str:
         return len(value) // LETTERS
     steps = 0

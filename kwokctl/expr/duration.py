@@ -32,7 +32,7 @@ _TIME = re.compile(
 def parse_duration(text: str) -> float:
     """Return the seconds that a Go duration such as `1h2m3.5s` or `-300ms` lasts.
 
-    Raises ExpressionError if it is none, or longer than Go's 292 years.
+    Raises ExpressionError for a text that is not a duration, or is longer than Go's 292 years.
     """
     return parse_nanoseconds(text) / _SECOND
 
@@ -66,7 +66,7 @@ def _trimmed(nanos: int, unit: int) -> str:
 
 
 def parse_time(text: str) -> float:
-    """Return an RFC 3339 time as a POSIX time stamp; raise ExpressionError if it is none."""
+    """Return an RFC 3339 time as a POSIX time stamp; raise ExpressionError for a text that is not a time."""
     match = _TIME.fullmatch(text)
     if match is None:
         raise _no_time(text)

@@ -20,7 +20,7 @@ _LINK = "anon_inode:inotify"
 
 
 class Inotify(msgspec.Struct, frozen=True, kw_only=True):
-    """What this user's processes have of what the kernel allows."""
+    """The inotify instances of this user's processes, and the number that the kernel allows."""
 
     used: int
     instances: int

@@ -7,7 +7,7 @@ from kwokctl.model import ClusterName
 
 
 class Host(msgspec.Struct, frozen=True):
-    """What a runtime may use of this machine."""
+    """The parts of this machine that a runtime may use."""
 
     workdir: WorkDir
 

@@ -162,17 +162,17 @@ class ClusterPaths(msgspec.Struct, frozen=True):
 
     @property
     def marks(self) -> Path:
-        """What the cluster held at each of its marks."""
+        """The marks of the cluster."""
         return self.root / "marks"
 
     @property
     def prometheus_data(self) -> Path:
-        """What Prometheus has measured."""
+        """The data of Prometheus."""
         return self.root / "prometheus"
 
     @property
     def prometheus_config(self) -> Path:
-        """What Prometheus scrapes."""
+        """The configuration of Prometheus."""
         return self.root / "prometheus.yaml"
 
     @property

@@ -40,7 +40,7 @@ def dialled(address: str) -> str:
 
 
 def covers(address: str, other: str) -> bool:
-    """Return whether a listener on one address of this host is reached at another one, too.
+    """Return whether a listener on one address of this host is also reached at another address.
 
     The wildcard address of IPv6 does not include IPv4.
     """
@@ -114,7 +114,7 @@ class HeldPorts:
         raise UnavailableError(f"no port between {LOWEST} and {self._highest} is free")
 
     def check(self, *names: str) -> None:
-        """Raise ConflictError for a port of these programs that another one listens on by now.
+        """Raise ConflictError for a port of these programs on which another program listens by now.
 
         SO_REUSEADDR allows other programs to bind beside our socket, too.
         """

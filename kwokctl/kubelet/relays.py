@@ -37,9 +37,9 @@ class RelayedMetrics(msgspec.Struct, frozen=True, kw_only=True):
             async with asyncio.timeout(_PATIENCE):
                 found = await self._fetched()
         except (KwokctlError, OSError, ValueError) as e:
-            raise RefusedError(502, f"'{self.name}' gives no metrics: {e}") from e
+            raise RefusedError(502, f"the metrics of '{self.name}' cannot be read: {e}") from e
         if found.status != 200:
-            raise RefusedError(502, f"'{self.name}' gives no metrics: status {found.status}")
+            raise RefusedError(502, f"'{self.name}' refuses its metrics: status {found.status}")
         return Answer(body=found.body, content_type=METRICS_TEXT)
 
     async def _fetched(self) -> Response:

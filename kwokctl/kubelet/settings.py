@@ -21,7 +21,7 @@ from kwokctl.progress import Progress
 
 
 class TlsFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown to clients, and what clients may show."""
+    """The server's certificate, and the authority for those of clients."""
 
     certificate: Path
     key: Path

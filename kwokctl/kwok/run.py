@@ -81,7 +81,7 @@ async def _with_credentials(
 
 
 class PublishedAnswers:
-    """What can be answered of the controller, as soon as it is known."""
+    """The controller's answers, which are there as soon as it is."""
 
     def __init__(self) -> None:
         self._handlers: Handlers | None = None

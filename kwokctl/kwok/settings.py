@@ -24,7 +24,7 @@ from kwokctl.replacing import replace
 
 
 class KwokSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the two parts of the process go by."""
+    """The settings of the two parts of the process."""
 
     controller: Settings
     kubelet: KubeletSettings | None

@@ -54,7 +54,7 @@ _NEEDS = (
     _Need(
         is_met=lambda _, options: bool(options["nodeLeaseDurationSeconds"]),
         lack="nodes have no leases",
-        remedy="give '--node-lease-duration-seconds', such as 40, too, or leave it out",
+        remedy="give '--node-lease-duration-seconds' as well, such as 40, or leave it out",
         flags={"--holder-identity": "holder_identity"},
     ),
 )

@@ -187,7 +187,7 @@ class Cluster:
     def mark(self, name: str = "mark", *, rest: float = 0.0) -> Mark:
         """Keep what the cluster holds now, to rewind to it.
 
-        `rest` waits until nothing was written for so many seconds: what is about to be changed at
+        `rest` waits until nothing was written for this number of seconds: what is about to be changed at
         the mark will be changed after each rewind.
         """
         if rest:

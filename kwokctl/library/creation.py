@@ -20,7 +20,7 @@ from kwokctl.replacing import replace
 
 
 class CreationRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be created."""
+    """The request of a creation."""
 
     name: ClusterName
     options: Mapping[str, Option]

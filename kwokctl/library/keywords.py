@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class SetWords(TypedDict, total=False):
-    """What else there is to say of a set of objects, as `kwokctl scale` has it."""
+    """Further keywords for a set of objects, as `kwokctl scale` has them as options."""
 
     name: str
     namespace: str
@@ -15,7 +15,7 @@ class SetWords(TypedDict, total=False):
 
 
 class ForkWords(TypedDict, total=False):
-    """What else there is to say of a fork."""
+    """Further keywords for a fork."""
 
     new_pki: bool
     """Whether it has certificate authorities of its own."""

@@ -13,7 +13,7 @@ _NUMBERS = ("nodes", "pods")
 
 
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in the cluster when a test begins, beside what every test finds there."""
+    """The objects that a test needs in the cluster, beside those that every test finds there."""
 
     nodes: int | None = None
     """None leaves them as they are."""

@@ -18,7 +18,7 @@ Prepared = Sequence[Path | dict[str, Json]]
 
 
 class StateHolder(Protocol):
-    """What is needed here of a cluster."""
+    """The methods of a cluster that the plugin uses."""
 
     def apply(self, manifests: Prepared, /) -> object:
         """Apply objects."""

@@ -1,1 +1,1 @@
-"""What is done to a machine, as values, and as a script for a POSIX shell."""
+"""Changes of a machine as values, which are carried out or written as a script for a POSIX shell."""

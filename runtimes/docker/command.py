@@ -14,7 +14,7 @@ from kwokctl.json_value import Json
 
 
 class ScriptTool(msgspec.Struct, frozen=True, kw_only=True):
-    """The program by which a script handles containers."""
+    """The program that a script calls to handle containers."""
 
     name: str
     gateways: str

@@ -45,14 +45,14 @@ class Naming(msgspec.Struct, frozen=True):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What everything of the cluster carries, and nothing of any other."""
+        """The labels that everything of the cluster has, and nothing of any other cluster."""
         return {CLUSTER: self.cluster, FOLDER: str(self.folder)}
 
     @property
     def marks(self) -> dict[str, str]:
-        """What is made is labelled with: the original's labels, too, by which nothing is found here.
+        """The labels of all that is made: ours, and the original's, which only other tools look for.
 
-        Clusters that were made before do not have those, and two may have the same.
+        Clusters of earlier builds do not have the original's, and two clusters may have the same.
         """
         projects = (_PROJECT, _PODMAN_PROJECT) if self.is_podman else (_PROJECT,)
         return {**self.labels, **dict.fromkeys(projects, self.network)}
@@ -63,7 +63,7 @@ class ContainerPlacement(msgspec.Struct, frozen=True, kw_only=True):
 
     naming: Naming
     network: str
-    """The id of the cluster's network: a container that was made for a former one cannot be started."""
+    """The id of the cluster's network: a container that was made for an earlier network cannot be started."""
     host: str
     """The host, as a line of the container's hosts file: `NAME:ADDRESS`."""
     user: str
@@ -116,7 +116,7 @@ def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[
         ],
         "RestartPolicy": {"Name": "unless-stopped" if revive else "no"},
         # The kernel lets the first process of a container ignore the signals that it sends itself,
-        # as etcd does to end; so another one comes first.
+        # as etcd does to end; so another process comes first.
         "Init": True,
         "LogConfig": {
             "Type": "json-file",

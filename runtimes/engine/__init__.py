@@ -1,1 +1,1 @@
-"""What the runtimes share that use a container engine."""
+"""Shared by the runtimes that use a container engine."""

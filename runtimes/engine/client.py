@@ -33,7 +33,7 @@ _PORT_PAUSES = (0.1, 0.2, 0.4, 0.8, 0.0)
 """Seconds after each try to start a container whose port is taken; there is no further try after 0."""
 
 _REMEDY = (
-    "start it ('sudo systemctl start docker', or Docker Desktop), or name another one with "
+    "start it ('sudo systemctl start docker', or Docker Desktop), or name another engine with "
     "DOCKER_HOST"
 )
 
@@ -187,7 +187,7 @@ class Engine:
         return _reached(await self.ask("inspect_network", made["Id"]))
 
     async def found_network(self, name: str, labels: Mapping[str, str]) -> tuple[str, str] | None:
-        """Return the same as `network` if the network is there."""
+        """Return the id and the gateway of a network that exists; None if there is no such network."""
         found = await self.ask("networks", names=[name], filters=_filter(labels))
         return next((_reached(one) for one in found if one["Name"] == name), None)
 

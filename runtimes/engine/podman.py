@@ -11,7 +11,9 @@ from runtimes.engine.endpoint import Endpoint
 
 NAMED_BY = "CONTAINER_HOST"
 """The variable that names another service, to Podman's own command too."""
-_REMEDY = f"start Podman's service ('{{start}} podman.socket'), or name another one with {NAMED_BY}"
+_REMEDY = (
+    f"start Podman's service ('{{start}} podman.socket'), or name another engine with {NAMED_BY}"
+)
 
 
 def podman_engine() -> Engine:

@@ -1,4 +1,4 @@
-"""Addresses and paths by which containers and the processes on the host reach each other."""
+"""Addresses and paths with which containers and processes of the host reach each other."""
 
 import socket
 from collections.abc import Callable
@@ -70,7 +70,7 @@ async def host_address(engine: Engine, gateway: str, own: Callable[[], str] = ow
 async def future_host_address(
     engine: Engine, gateway: str, own: Callable[[], str] = own_address
 ) -> str:
-    """Return the same for a network that is yet to be made, and whose gateway will be `gateway`."""
+    """Return the address of this host in a network that will be made with the gateway `gateway`."""
     if await is_a_users_podman(engine):
         return _demanded(own())
     return gateway if engine.endpoint.shares_this_kernel else ""
@@ -102,7 +102,7 @@ def reached_by(plan: Plan, host: str) -> Plan:
 
 
 def extra_host(host: str) -> str:
-    """Return the line by which a container knows the host, as engines want it: `NAME:ADDRESS`."""
+    """Return the entry that gives a container the host's name, as engines want it: `NAME:ADDRESS`."""
     return f"{HOST}:{host or _ENGINES_OWN}"
 
 

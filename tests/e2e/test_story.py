@@ -254,7 +254,7 @@ def test_a_restore_that_does_not_end_loses_nothing(
     if number == SIGINT:
         assert restore.returncode == 130
         assert "interrupted" in said
-        assert "the former data are back" in said
+        assert "the old data are back" in said
     else:
         main.ok("start", "cluster", "--wait", "180s")
     assert data_folders(main) == {"etcd"}

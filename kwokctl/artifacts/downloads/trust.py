@@ -15,7 +15,7 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What a file must be."""
+    """The checksum that a file must have, and who published it."""
 
     sha256: str
     """Empty if nothing says it."""

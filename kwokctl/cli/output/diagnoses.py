@@ -28,7 +28,7 @@ def emit_diagnosis(seen: "Diagnosis") -> None:
 
 
 def as_document(seen: "Diagnosis", done: "Sequence[Repaired]") -> "Json":
-    """Return the same for a program."""
+    """Return the checks with their findings as a document for programs."""
     return {
         "findings": len(seen.findings),
         "machine": [_check(each) for each in seen.machine],

@@ -63,7 +63,7 @@ def _lines(figures: Sequence[tuple[str, str]]) -> list[str]:
 
 
 async def emit_overviews(looks: AsyncIterator["Overview"], output: str) -> None:
-    """Write one look after the other; on a terminal in the place of the former one."""
+    """Write one look after the other; on a terminal each one in place of the last."""
     async for seen in looks:
         if output:
             results.emit("---" if output == "yaml" else "")

@@ -68,7 +68,7 @@ class Plain:
 
 @contextmanager
 def ticking(seconds: float, act: Callable[[], None]) -> Iterator[None]:
-    """Call `act` every so many seconds while inside, from a thread of its own."""
+    """Call `act` at an interval while inside, from a thread of its own."""
     stop = threading.Event()
 
     def tick() -> None:

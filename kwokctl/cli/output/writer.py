@@ -87,7 +87,7 @@ def parted(line: str, width: int, *, hanging: int | None = None) -> list[str]:
 
 
 def _columns(stream: TextIO) -> int:
-    """Return how wide the terminal is that a stream is; 0 if it is none, or that is unknown."""
+    """Return the width of a stream that is a terminal; 0 if it is not one, or the width is unknown."""
     try:
         return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
     except OSError:

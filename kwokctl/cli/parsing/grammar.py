@@ -69,7 +69,7 @@ class CliCommand(TyperCommand):
 
 
 def long_command(common: Collection[str]) -> type[CliCommand]:
-    """Return the class of a command with so many options that its help begins with the common ones."""
+    """Return the class of a command with many options, whose help begins with the common ones."""
     return type("LongCommand", (CliCommand,), {"common": frozenset(common)})
 
 
@@ -79,7 +79,7 @@ def show_all(ctx: Context) -> None:
 
 
 def _without_all(ctx: Context, args: list[str]) -> list[str]:
-    """Take the word away by which all options are asked for: `--help all`."""
+    """Remove the word that asks for all options: `--help all`."""
     for number, word in enumerate(args[:-1]):
         if word in _HELP and args[number + 1] == "all":
             show_all(ctx)

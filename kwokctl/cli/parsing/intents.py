@@ -36,7 +36,7 @@ _USAGE = (
 _VERSION = "'kwokctl create cluster --kube-version VERSION' chooses the version of a new cluster"
 _MOVE = (
     "'kwokctl snapshot save' keeps what a cluster holds, "
-    "'kwokctl --name OTHER snapshot restore' puts it into another one"
+    "'kwokctl --name OTHER snapshot restore' puts it into another cluster"
 )
 _HELP = "'kwokctl help' lists the commands, and the help of one ends with examples: 'kwokctl help scale'"
 _TEMPLATES = (
@@ -151,7 +151,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         **_each("show print get list", "'kwokctl config view'"),
         **_each("set save edit", "'kwokctl config tidy' writes options to kwok.yaml"),
         **_each("delete clear unset", "'kwokctl config reset'"),
-        "validate": "'kwokctl config schema' prints the JSON schema, by which editors check documents",
+        "validate": "'kwokctl config schema' prints the JSON schema, with which editors check documents",
     },
     "kwokctl create": {
         **_each("node nodes pod pods", _NODES),

@@ -46,7 +46,7 @@ def manifest(
         int | None,
         count_option(
             "--nodes",
-            "Choose replicas and memory for a fleet of so many nodes; --replicas overrides",
+            "Choose replicas and memory for a fleet of N nodes; --replicas overrides",
         ),
     ] = None,
     pods: Annotated[

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(shell: str, name: str, value: str) -> str:
-    """Write the line by which a shell exports a variable."""
+    """Return the line with which a shell exports a variable."""
     if shell == "fish":
         # https://fishshell.com/docs/current/language.html#quotes
         quoted = value.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,4 +1,4 @@
-"""`scale`: so many nodes, pods or other objects."""
+"""`scale`: a number of nodes, pods or other objects."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -195,7 +195,7 @@ def _demand_replicas(call: Invocation, request: "ScaleRequest") -> None:
     words = " ".join(["scale", request.kind, *([request.name] if request.name else [])])
     raise UsageError(
         "'--replicas' is missing: nothing was created or deleted",
-        hint=f"say how many objects there are to be: {call.itself} {words} --replicas 10",
+        hint=f"say how many objects you want: {call.itself} {words} --replicas 10",
     )
 
 

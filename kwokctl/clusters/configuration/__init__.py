@@ -1,1 +1,1 @@
-"""The user's configuration as a whole: the files, what they amount to, and their newer spellings."""
+"""The user's configuration: its files, the values in effect, and the conversion of old spellings."""

@@ -15,7 +15,7 @@ def default_file(workdir: WorkDir) -> Path:
 
 
 def rewrite(file: Path, documents: Sequence[Json]) -> bool:
-    """Give a file these documents; return whether it is another one now."""
+    """Write these documents to a file; return whether its content has changed."""
     text = yaml.dump_all(documents)
     if file.exists() and file.read_text(encoding="utf-8") == text:
         return False

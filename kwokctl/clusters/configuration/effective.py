@@ -20,7 +20,7 @@ def effective(resolved: Resolved, documents: Sequence[Document]) -> list[Json]:
 
 
 def given(resolved: Resolved, documents: Sequence[Document]) -> list[Json]:
-    """Return the same with only those options that files and variables give."""
+    """Return the documents of a cluster with only those options that files and variables give."""
     head, *others = _documents(
         options_to_document(resolved.options, only=resolved.chosen), resolved.options, documents
     )

@@ -1,1 +1,1 @@
-"""What `kwokctl doctor` finds out: what is wrong with this machine, and with a cluster, and what helps."""
+"""`kwokctl doctor`: checks of this machine and of a cluster, with remedies and repairs."""

@@ -27,7 +27,7 @@ class DoctorFinding(Problem, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check has seen."""
+    """The findings of one check."""
 
     state: str
     """The figures, in a few words."""

@@ -32,7 +32,7 @@ class Examined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """What all checks have seen."""
+    """The reports of all checks."""
 
     machine: Sequence[Examined]
     cluster: ClusterName | None = None

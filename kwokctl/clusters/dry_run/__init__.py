@@ -1,1 +1,1 @@
-"""What each command would do, as steps of a script; nothing is made, not even a lock."""
+"""The steps of each command as a script, for `--dry-run`; nothing is changed, and no lock is taken."""

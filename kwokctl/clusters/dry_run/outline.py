@@ -15,7 +15,7 @@ def outline(plan: Plan, runtime: Runtime, verb: str) -> Iterator[Action]:
     names = ", ".join(plan.components)
     if not isinstance(runtime, WritesScripts):
         yield Comment(
-            f"The runtime '{runtime.name}' is not written as a script; this is an outline."
+            f"What the runtime '{runtime.name}' does is not written as a script; this is an outline."
         )
     yield Comment(f"{verb} cluster '{plan.cluster}' of {len(plan.components)} components: {names}")
     if isinstance(runtime, BringsKubernetes):

@@ -54,7 +54,7 @@ async def restore_steps(home: Home, name: ClusterName, path: Path) -> Steps:
         *stopping(plan, await runtime.script(plan)),
         *_exchanged(paths),
         *await start_saved_steps(home, runtime, saved, wait=0),
-        Comment("The API answers: the former data are not needed any more."),
+        Comment("The API answers: the old data are not needed any more."),
         Command(("rm", "-rf", str(paths.etcd_before_restore))),
     )
 
@@ -84,7 +84,7 @@ async def _prepared(home: Home, runtime: Runtime, saved: Saved, path: Path) -> S
 
 
 def _exchanged(paths: ClusterPaths) -> Steps:
-    """Return how the restored data are put in place; the former ones are kept."""
+    """Return how the restored data are put in place; the old data are kept."""
     return (
         Command(("rm", "-rf", str(paths.etcd_before_restore))),
         Command(("mv", str(paths.etcd_data), str(paths.etcd_before_restore))),

@@ -1,1 +1,1 @@
-"""Creates clusters that begin with what another one holds."""
+"""Creates clusters that begin with the objects of another cluster."""

@@ -36,7 +36,7 @@ from kwokctl.runtime import Runtime
 
 
 class ForkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What `create cluster --from` was requested."""
+    """The request of a `create cluster --from`."""
 
     source: ClusterName
     names: tuple[ClusterName, ...]
@@ -52,7 +52,7 @@ class ForkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """What forks are made of."""
+    """The source of forks: its settings, and its data."""
 
     source: Saved
     """As it runs."""
@@ -160,7 +160,7 @@ def check_free(home: Home, name: ClusterName, kubeconfig: Path | None) -> None:
 
 
 def _portless(options: ClusterOptions) -> ClusterOptions:
-    """Return the same options with ports to be chosen."""
+    """Return the options without their ports, which are chosen anew."""
     held = (field for each in options.components for field in ports_of(each))
     extras = tuple(without_ports(each) if each.add_on else each for each in options.extras)
     return replace(with_values(options, dict.fromkeys(held, 0)), extras=extras)

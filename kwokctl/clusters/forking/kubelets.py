@@ -82,7 +82,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
     now: KubeletPlace
 
     async def of(self, plane: DataPlane, nodes: list[ForkedNode]) -> None:
-        """Let each of some nodes, a page at most, that had the former server have the one of now."""
+        """Give each node of a page the address of the present kubelet server, if it had that of the source's."""
         changes = [(node, status) for node in nodes if (status := self.change_of(node))]
         await for_each(changes, partial(_patch, plane), at_once=_AT_ONCE)
 
@@ -105,7 +105,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
             yield {**each, "address": now} if now and self._is_former(each) else each
 
     def _is_former(self, address: Mapping[str, str]) -> bool:
-        """Tell whether an address is one of the former server, not one of the node's own."""
+        """Return whether an address is one of the source's kubelet server, and not the node's own."""
         if self.former is None:
             return address["type"] == KUBELET_ADDRESS
         return address["address"] == self.former.addresses.get(address["type"])

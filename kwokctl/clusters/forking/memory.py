@@ -23,7 +23,7 @@ _NODE = 500 << 20
 
 
 class ForkNeeds(msgspec.Struct, frozen=True, kw_only=True):
-    """What forks need. Sizes are bytes."""
+    """The memory that forks need. Sizes are bytes."""
 
     count: int
     each: int
@@ -33,7 +33,7 @@ class ForkNeeds(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def together(self) -> int:
-        """What all of them take at most."""
+        """The memory that all of them take at most."""
         return self.count * self.each
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ _MISSING = 404
 
 
 class Corrections(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be corrected."""
+    """The corrections that a fork needs."""
 
     setting: Setting
     """That of the fork."""

@@ -1,1 +1,1 @@
-"""The controller in a cluster: the objects of which `controller manifest` and the chart consist."""
+"""The controller in a cluster: the objects that `controller manifest` prints and the chart contains."""

@@ -40,4 +40,4 @@ class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
     api_server: tuple[str, int] | None = None
     """Where the API server is, for a cluster in which the address of its Service does not answer."""
     steering: str = ""
-    """The version of the policy by which pods that are meant for fake nodes get there; empty for none."""
+    """The version of the policy that sends pods to fake nodes if they are meant for them; empty for no policy."""

@@ -31,7 +31,7 @@ USUAL = Size()
 
 
 def size_for(nodes: int, pods: int, *, lease_seconds: int, has_kubelet_pods: bool) -> Size:
-    """Return the size for a fleet of so many nodes and pods."""
+    """Return the size for a fleet of this number of nodes and pods."""
     pod = _LIVING_POD if has_kubelet_pods else _POD
     needed = (_BASE + nodes * _NODE + pods * pod) / _MEBIBYTE
     memory = ceil(needed / _STEP) * _STEP

@@ -1,4 +1,4 @@
-"""A policy by which the API server sends pods that are meant for fake nodes to those.
+"""A policy with which the API server sends pods that are meant for fake nodes to fake nodes.
 
 Operators make pods of their own, and many do not let users set where they run. A label of the pod, or
 of its namespace, says it instead.

@@ -26,7 +26,7 @@ VARIABLES = {
     "POD_NAMESPACE": "metadata.namespace",
     "POD_UID": "metadata.uid",
 }
-"""The variables by which a controller knows its own pod, and the fields that they are taken from."""
+"""The variables that tell a controller its own pod, and the fields that they are taken from."""
 
 
 def workload(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:

@@ -1,1 +1,1 @@
-"""Looks into clusters: exports what explains their state, and leads to the ports of components."""
+"""Inspects clusters: exports logs and configuration, and forwards the ports of components."""

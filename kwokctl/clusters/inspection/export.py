@@ -22,7 +22,7 @@ STATE = "kwok.yaml"
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """What `export logs` has written."""
+    """The result of an `export logs`."""
 
     path: Path
     files: tuple[str, ...]

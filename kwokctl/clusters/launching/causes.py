@@ -78,7 +78,7 @@ _KNOWN = (
     _Known(
         says=("cannot assign requested address",),
         what="an address on which it is to listen is not one of this machine",
-        remedy="choose another one with --bind-address",
+        remedy="choose another address with --bind-address",
     ),
     _Known(
         says=("failed to create new os thread", "pthread_create failed", "can't start new thread"),
@@ -146,7 +146,7 @@ def _paths(line: str, says: str) -> list[str]:
 
 
 def _named(known: _Known, line: str, paths: Sequence[str]) -> str:
-    """Say a cause with what the line, or else another one of the same reason, names."""
+    """Say a cause with what its line names, or else what another line with the same reason names."""
     port, flag = _PORT.search(line), _FLAG.search(line)
     path = _disk_of(paths[0]) if paths and known.is_of_disk else "".join(paths[:1])
     return known.what.format(

@@ -14,7 +14,7 @@ from kwokctl.runtime import HoldsComponents, Runtime
 from kwokctl.waits import USUAL
 
 _ROOM = 1 << 20
-"""Bytes that the files have to have room for by which processes are found, and the first lines of logs."""
+"""Bytes that the disk must have free: for the pid files of processes, and the first lines of logs."""
 
 
 class Pause:

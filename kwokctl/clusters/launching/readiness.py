@@ -123,7 +123,7 @@ async def explaining_timeouts(
 ) -> AsyncIterator[Moved]:
     """Bound a block that waits for components, and calls what it is given when one more is ready.
 
-    0 and None mean no bound; so many of the seconds are `spent`. After that time TimedOutError names the components that are not ready, with
+    0 and None mean no bound; `spent` of the seconds are over. After that time TimedOutError names the components that are not ready, with
     the end of a log.
     """
     try:

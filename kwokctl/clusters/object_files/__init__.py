@@ -1,1 +1,1 @@
-"""Snapshots in which objects are documents: of any cluster, into any cluster."""
+"""Snapshots of objects as YAML documents, which can come from any cluster and go into any cluster."""

@@ -39,7 +39,7 @@ def moment(nanoseconds: int) -> bytes:
 def _distance(found: "re.Match[bytes]", start: int) -> bytes:
     try:
         whole = datetime.fromisoformat((found[1] + found[3].replace(b"Z", b"+00:00")).decode())
-    except ValueError:  # looks like a time, and is none
+    except ValueError:  # it looks like a time, and is not one
         return found[0]
     since = whole - _EPOCH
     seconds = since.days * 86_400 + since.seconds

@@ -95,7 +95,7 @@ async def _follow(pool: Pool, view: "_View", moved: Moved) -> None:
 
 
 class _View:
-    """What a watch has shown so far."""
+    """The object as a watch has shown it so far."""
 
     def __init__(self, resource: Resource, wanted: ObjectWait) -> None:
         self.resource, self.wanted = resource, wanted

@@ -1,1 +1,1 @@
-"""What `kwokctl status` shows: one look at a whole cluster, and what is wrong with it."""
+"""The figures of `kwokctl status`: a whole cluster at one time, and its problems."""

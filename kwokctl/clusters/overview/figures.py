@@ -55,7 +55,7 @@ class Store(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ControllerReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the controller reports of itself."""
+    """The figures that the controller reports about itself."""
 
     stages: Sequence[str]
     """The names of the Stages in force, in order."""

@@ -37,7 +37,7 @@ _FILE = ".tar"
 
 
 class Carried(msgspec.Struct, frozen=True, kw_only=True):
-    """What a folder holds for another machine, or what was taken out of it."""
+    """The programs and images in a folder for another machine, or those that were copied out of it."""
 
     folder: Path | None
     programs: tuple[str, ...]

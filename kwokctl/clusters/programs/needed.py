@@ -79,7 +79,7 @@ def addresses(options: ClusterOptions, names: Sequence[str]) -> list[str]:
 
 
 def embedded(options: ClusterOptions, name: str) -> Artifact | None:
-    """Return the program of a component that is part of kwokctl, unless another one is given."""
+    """Return the program that kwokctl brings for a component, unless the user gives one."""
     definition = catalog().get(ComponentName(name))
     return None if definition is None or given_program(options, name) else definition.embedded
 

@@ -29,7 +29,7 @@ _PROC = Path("/proc")
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be removed, and what stays."""
+    """The files that can be removed, and those that stay."""
 
     unused: tuple[Unused, ...]
     kept: Mapping[str, Sequence[str]]

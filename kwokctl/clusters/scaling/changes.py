@@ -121,11 +121,11 @@ class Ranges:
         raise IndexError(place)
 
     def first(self, number: int) -> "Ranges":
-        """Return the first so many of the numbers."""
+        """Return the first `number` of them."""
         return Ranges(self._cut(number))
 
     def grown(self, number: int, taken: Iterable["Ranges"]) -> "Ranges":
-        """Return so many numbers: these, and then the lowest that are in none of `taken`."""
+        """Return `number` of them: these, and then the lowest that are in none of `taken`."""
         spans = list(self.spans)
         missing = number - len(self)
         for first, last in _gaps(sorted(s for ranges in (self, *taken) for s in ranges.spans)):
@@ -223,6 +223,8 @@ def _missing(request: ScaleRequest, members: Collection[Existing], number: int) 
     if number == 0:
         return Serials([])
     if request.serial_length == 0:
-        return Serials([range(min(number, 1))])  # even if the former one is being deleted
+        return Serials(
+            [range(min(number, 1))]
+        )  # even if the object with this name is being deleted
     serials = (request.serial_of(member.name) for member in members)
     return Serials.lowest_free(number, {serial for serial in serials if serial is not None})

@@ -27,7 +27,7 @@ def remark_parameters(
     kept = amount(len(changes.kept), resource)
     progress.note(
         f"--param is for new objects only: the {kept} that '{name}' has already "
-        f"{'stays' if len(changes.kept) == 1 else 'stay'} as they are; to make all anew, scale to 0 first"
+        f"{'stays' if len(changes.kept) == 1 else 'stay'} as they are; to create all of them again, scale to 0 first"
     )
 
 

@@ -23,7 +23,7 @@ from kwokctl.kube.transport.status import refusal
 
 
 class Existing(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an object that exists: its metadata, as far as it matters here."""
+    """An object that exists: its metadata, as far as scaling needs it."""
 
     name: str
     namespace: str = ""

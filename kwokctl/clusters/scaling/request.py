@@ -110,9 +110,9 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
         return serial if self.object_name(serial) == name else None
 
     def placed(self, resource: Resource, body: Mapping[str, Json]) -> "ScaleRequest":
-        """Return the same with the namespace in which its objects are; `body` is the first of them.
+        """Return the request with the namespace of its objects; `body` is the first object.
 
-        Raises UsageError for a namespace that is given where none, or another one, is possible.
+        Raises UsageError for a namespace that the kind or the template does not allow.
         """
         given = self.namespace
         if not resource.namespaced:
@@ -168,7 +168,7 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What scaling did."""
+    """The result of scaling."""
 
     kind: str
     """Kind of the objects, as the cluster spells it: `Node`."""

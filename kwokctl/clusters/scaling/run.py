@@ -125,7 +125,7 @@ class _Scaling:
 
     @property
     def _identity(self) -> str:
-        """What distinguishes one set of a cluster from the others."""
+        """The identity of a set: cluster, kind, namespace and name."""
         return f"{self._resource.path(self._namespace)} {self._request.set_name}"
 
     async def _changes(self) -> Changes:
@@ -272,7 +272,7 @@ class _Scaling:
             log.debug(text)
 
     def _is_bounded(self, serials: Serials) -> bool:
-        """Whether so many objects are made that etcd may not have room for them."""
+        """Whether the number of objects is so large that etcd may not have room for them."""
         return (
             self._context.etcd_quota is not None
             and not self._request.force

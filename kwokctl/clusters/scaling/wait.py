@@ -23,7 +23,7 @@ _LOOK_EVERY = 5.0
 
 
 class Goal(Protocol):
-    """What is waited for."""
+    """The condition that objects are waited for."""
 
     async def complete(self, report: Callable[[int], None], moved: Moved = ignored) -> None:
         """Return when it is reached; `report` is called with how many more objects are ready.
@@ -114,7 +114,7 @@ MISSING = "does not exist"
 
 
 class ReadinessWatch:
-    """What a watch has shown so far of a set that must consist of certain objects, all ready."""
+    """The state of a set that must consist of certain objects, all ready, as a watch has shown it so far."""
 
     def __init__(self, wanted: Collection[str], on_ready: Callable[[str], None]) -> None:
         """Expect the objects called `wanted`; call `on_ready` with each that becomes ready."""

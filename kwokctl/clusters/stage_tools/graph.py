@@ -25,7 +25,7 @@ _NOW = parse_time("2026-01-01T00:00:00Z")
 
 
 class Transition(msgspec.Struct, frozen=True, order=True):
-    """A Stage that leads from one state to another, after so many nanoseconds."""
+    """A Stage that leads from one state to another, after a delay in nanoseconds."""
 
     before: str
     stage: str

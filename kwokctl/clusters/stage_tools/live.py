@@ -87,7 +87,7 @@ async def object_of_cluster(home: Home, name: ClusterName, target: Target) -> Js
 
 
 async def object_at(client: Client, target: Target) -> Json:
-    """Do the same with a client."""
+    """Return an object as a client reads it; errors as in `object_of_cluster`."""
     resource = _known(target.kind) or await _served(client, target.kind)
     return await client.get(
         resource, target.namespace if resource.namespaced else None, target.name

@@ -1,6 +1,6 @@
 """Exchanges a cluster's data for restored ones, so that a run killed at any moment loses nothing.
 
-`etcd` holds the data; `etcd-before-restore` the former ones, whole, until those that replaced them
+`etcd` holds the data; `etcd-before-restore` the old data, whole, until the data that replaced them
 are known to work; `etcd-restored` what may be removed at any time: data that are being made, or
 are about to be deleted. The callers hold the cluster's lock.
 """
@@ -17,14 +17,14 @@ def settle(paths: ClusterPaths) -> None:
 
 
 def exchange(paths: ClusterPaths) -> None:
-    """Put the restored data in place, and keep the former ones."""
+    """Put the restored data in place, and keep the old data."""
     remove_tree(paths.etcd_before_restore)
     paths.etcd_data.rename(paths.etcd_before_restore)
     paths.etcd_restored.rename(paths.etcd_data)
 
 
 def put_back(paths: ClusterPaths) -> None:
-    """Put the former data in place again, if they were exchanged, and remove the restored ones."""
+    """Put the old data back in place, if they were exchanged, and remove the restored data."""
     if paths.etcd_before_restore.exists() and paths.etcd_data.exists():
         remove_tree(paths.etcd_restored)
         # Not removed where it is: an etcd that finds half of its data may begin without any.
@@ -33,7 +33,7 @@ def put_back(paths: ClusterPaths) -> None:
 
 
 def forget_former(paths: ClusterPaths) -> None:
-    """Remove the former data: those that replaced them work."""
+    """Remove the old data, once those that replaced them work."""
     remove_tree(paths.etcd_restored)
     if paths.etcd_before_restore.exists():
         # Moved first: what keeps its name is whole.

@@ -35,7 +35,7 @@ async def take_down(paths: ClusterPaths, name: ClusterName, *, force: bool) -> N
 
 
 class Original(msgspec.Struct, frozen=True, kw_only=True):
-    """What the original has written about a cluster of its own; empty where it has not."""
+    """What the original's state file says about one of its clusters; empty where the file says nothing."""
 
     runtime: str
     kube_version: str

@@ -22,7 +22,7 @@ _LONGEST = 63
 
 
 class Home(msgspec.Struct, frozen=True, kw_only=True):
-    """What every verb is given."""
+    """The folders, the clusters and the progress that every verb works with."""
 
     workdir: WorkDir
     cache: Path

@@ -106,7 +106,7 @@ def _check_words(words: Sequence[str], *, has_own: bool) -> None:
         )
     if NONE in words and not has_own:
         raise UsageError(
-            f"'--stage {NONE}' needs the embedded controller: another one may play default Stages of "
+            f"'--stage {NONE}' needs the embedded controller: another controller may play default Stages of "
             "its own where it gets none",
             hint="leave out --kwok-controller-binary, or give Stages with --config",
         )

@@ -1,1 +1,1 @@
-"""Describes components of the user's own, and those of add-ons, as those of kwokctl are."""
+"""Describes the user's own components, and those of add-ons, in the form of kwokctl's own."""

@@ -68,7 +68,7 @@ def _kept_manifests(setting: Setting, name: ComponentName) -> Mapping[Path, str]
 
 
 class _Words(msgspec.Struct, frozen=True):
-    """What the words in braces of one component stand for."""
+    """The values of the placeholders, words in braces, in the description of one component."""
 
     setting: Setting
     component: Component

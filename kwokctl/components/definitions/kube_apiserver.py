@@ -227,7 +227,7 @@ def _own_ways(setting: Setting) -> dict[str, Value]:
 
 
 def _kubelet_identity(setting: Setting) -> dict[str, Value]:
-    """Return the flags by which the API server and the kubelet server know each other."""
+    """Return the flags with which the API server and the kubelet server authenticate each other."""
     if not has_kubelet(setting):
         return {}
     by_socket = kwok_kubelet.has_node_proxy(setting)

@@ -55,7 +55,7 @@ def kube_controller_manager(setting: Setting) -> Component:
             "use-service-account-credentials": True,
             # No kubelet reads the annotations of "ttl", which writes one to each node at each start.
             "controllers": "*,-ttl",
-            # In a rewind a new one starts before the former one has ended.
+            # In a rewind a new process starts before the old one has ended.
             "permit-port-sharing": True,
             # Until then most caches are filled; each controller would look again only after 100 ms.
             "controller-start-interval": f"{_FILLED_AFTER_MILLISECONDS}ms"

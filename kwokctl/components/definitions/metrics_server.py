@@ -40,7 +40,7 @@ from kwokctl.model import (
 
 _USER = "kwokctl:metrics-server"
 _SERVICE = "metrics-server.kube-system.svc"
-"""The name by which the API server verifies it."""
+"""The name in its certificate, which the API server verifies."""
 _OBJECTS = "components/metrics-server.yaml"
 _MARGIN = 10
 """Seconds: the last node must be asked before the next round begins."""
@@ -143,7 +143,7 @@ def _patience(seconds: int) -> str | None:
 
 
 def _kubelets(setting: Setting) -> dict[str, Value]:
-    """Return the flags by which it reaches kubelets: fake ones, and on kind the real ones."""
+    """Return the flags with which it reaches kubelets: those of fake nodes, and on kind those of real nodes."""
     is_verified = has_kubelet(setting) or not setting.site.has_own_nodes
     return {
         "kubelet-preferred-address-types": ",".join(kwok_kubelet.address_types(setting)),

@@ -21,7 +21,7 @@ _LONGEST = 10
 
 
 def scraping(setting: Setting, pages: Pages, seconds: int) -> str:
-    """Return the configuration with which every page is read once in so many seconds."""
+    """Return the configuration with which every page is read once per interval."""
     jobs = [_job(setting, name, page) for name, page in pages.items()]
     if has_kubelet(setting):
         jobs.append(_fleet(setting, own_page(KWOK_KUBELET, setting, PROMETHEUS), seconds))

@@ -95,7 +95,7 @@ def api_server_mounts(setting: Setting) -> tuple[Mount, ...]:
 
 
 def environment(setting: Setting, name: ComponentName) -> Mapping[str, str]:
-    """Return the variable by which the spans of several clusters can be told apart.
+    """Return the variable that distinguishes the spans of several clusters.
 
     Every OpenTelemetry SDK reads it (https://opentelemetry.io/docs/specs/otel/resource/sdk/); the name
     is that of https://opentelemetry.io/docs/specs/semconv/resource/k8s/.

@@ -53,7 +53,7 @@ class ManifestShape(StrictShape):
 
 
 class AddOnSpecShape(StrictShape):
-    """What an add-on is."""
+    """The specification of an add-on."""
 
     about: str
     components: tuple[dict[str, Json], ...]

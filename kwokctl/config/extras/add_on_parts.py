@@ -38,7 +38,7 @@ class FileShape(StrictShape):
 
 
 class AddOnPartsShape(StrictShape):
-    """What comes in addition."""
+    """The fields that a component of an add-on has in addition."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -64,11 +64,11 @@ class Webhooks(msgspec.Struct, frozen=True, kw_only=True):
 
     port: str
     services: tuple[str, ...]
-    """The services by which manifests name it."""
+    """The services that name it in manifests."""
 
 
 class AddOnParts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a component of an add-on has in addition."""
+    """The parts of a component that only add-ons have."""
 
     name: str
     """The add-on."""

@@ -74,7 +74,7 @@ class HeartbeatOptions:
     )
     factor: float = option(
         5,
-        "Factor by which every heartbeat time is multiplied, such as 2.5; 0 or 1 turns that off",
+        "Factor that multiplies every heartbeat time, such as 2.5; 0 or 1 turns that off",
         group=NODES,
         name="heartbeat_factor",
         env="",

@@ -1,1 +1,1 @@
-"""What the original's users may write and kwokctl does not serve, or calls by another name."""
+"""Options and keys of the original that kwokctl does not support, or supports under another name."""

@@ -18,7 +18,7 @@ _ARCHIVES: Mapping[str, Mapping[str, str]] = {
 
 
 def translated(given: Mapping[str, Given]) -> dict[str, Given]:
-    """Return the same with the programs of archives, unless these are given themselves."""
+    """Return the options with the programs of archives added, unless these are given themselves."""
     programs = {
         field: replace(given[archive], value=f"{given[archive].value}#{member}")
         for archive, members in _ARCHIVES.items()

@@ -1,1 +1,1 @@
-"""What a user changes about single components: their arguments, variables and volumes."""
+"""The user's changes to single components: arguments, variables and volumes."""

@@ -40,7 +40,7 @@ class Volume(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComponentPatch(msgspec.Struct, frozen=True, kw_only=True):
-    """What is different about one component; an argument replaces kwokctl's of its name."""
+    """The user's changes to one component; an argument replaces kwokctl's argument of the same name."""
 
     name: str
     args: Mapping[str, str | None] = msgspec.field(default_factory=dict)

@@ -25,7 +25,7 @@ PathType = Literal[
 
 
 class StrictShape(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """What all shapes have in common: a field that they do not name is an error."""
+    """The base of all shapes: a field that they do not name is an error."""
 
 
 S = TypeVar("S", bound=StrictShape)

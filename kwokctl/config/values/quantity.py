@@ -18,7 +18,7 @@ _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([kMGTPE]|[KMGTPE]i)?")
 
 
 def to_bytes(text: str) -> int:
-    """Read a quantity of bytes such as `8Gi`; raise ConfigError if it is none."""
+    """Read a quantity of bytes such as `8Gi`; raise ConfigError for a text that is not a quantity."""
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
         raise ConfigError(f"'{text}' is not a size", hint="for example: 8Gi, 512Mi or 1000000")

@@ -1,1 +1,1 @@
-"""Documents of the controller: Stages, those of files beside custom resources, and programs."""
+"""Documents of the controller: Stages, from files and from custom resources, and container programs."""

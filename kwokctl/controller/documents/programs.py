@@ -33,7 +33,7 @@ class ContainerProgramSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
 class ContainerProgramShape(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"
 ):
-    """What the program of some containers does, in pods that live as on a kubelet."""
+    """A document about the programs of some containers, in pods that live as on a kubelet."""
 
     api_version: str = OWN
     kind: str = PROGRAM

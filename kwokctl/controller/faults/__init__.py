@@ -1,1 +1,1 @@
-"""What nodes suffer from, as far as no Stage describes it."""
+"""Faults of nodes that no Stage describes, such as pressure on memory."""

@@ -30,7 +30,7 @@ class Beats:
         return self.period * _JITTER * self._random.random()
 
     def begin(self, lease: NodeLease, *, after: float = 0.0, at_most: float = float("inf")) -> None:
-        """Write a lease for the first time after so many seconds, such that all leases spread evenly."""
+        """Write a Lease for the first time after a delay, such that all Leases spread evenly."""
         self._phase = (self._phase + _GOLDEN) % 1.0
         lease.beat = self._queue.now() + min(after + self.period * self._phase, at_most)
         self.put_at(lease, lease.beat)

@@ -16,7 +16,7 @@ from kwokctl.kube.resource import NODE_LEASES
 
 
 class LeaseClaim(msgspec.Struct, eq=False):
-    """What this controller knows and writes of one node's lease."""
+    """The Lease of one node, as this controller knows it and writes it."""
 
     node: str
     uid: str

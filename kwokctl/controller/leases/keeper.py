@@ -243,7 +243,7 @@ class LeaseKeeper:
             self._set(node_lease, Hold.FOREIGN)
 
     def _may_claim(self, node_lease: NodeLease, free: float) -> bool:
-        """Return whether a lease that is free for so many seconds may be claimed now."""
+        """Return whether a Lease that has been free for a number of seconds may be claimed now."""
         is_first = self._sharing.is_first(node_lease.claim.node, node_lease.holder)
         return free >= (0.0 if is_first else _GRACE)
 

@@ -1,4 +1,4 @@
-"""The label by which controllers that share nodes hear of the leases that matter to all of them.
+"""The label of Leases that matter to all controllers that share nodes.
 
 One watch with this label as its selector shows who the members are and which leases have changed
 hands, and none of the renewals.

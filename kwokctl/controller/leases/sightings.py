@@ -12,9 +12,9 @@ from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 _FEW = 4
-"""With so many leases of others each is read by itself."""
+"""Up to this number of Leases of others, each is read by itself."""
 _LISTED = 40
-"""So many are listed with less work than it takes to read one by itself."""
+"""How many are listed with less work than it takes to read one by itself."""
 _PAUSE = 0.25
 _SHARE = 4
 """Seconds between two lists, and at least how many times as long as the last one took."""
@@ -38,7 +38,7 @@ def newest(leases: Iterable[StoredLease]) -> dict[str, StoredLease]:
 
 
 class Onlooker(Protocol):
-    """What wants to know how leases are."""
+    """A listener for the states of Leases."""
 
     def listed(self, leases: Iterable[StoredLease]) -> None:
         """Take note of all leases."""

@@ -45,7 +45,7 @@ class PodEnd(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def event(self) -> PodEvent:
-        """What is to be reported."""
+        """The Event that reports it."""
         return PodEvent(
             type="Warning" if self.reason == EVICTED else "Normal",
             reason=self.reason,

@@ -27,7 +27,7 @@ _NOTHING: Mapping[str, int] = {}
 
 
 class PodLook(NamedTuple):
-    """What the function gets beside the pod, where nothing is special about it."""
+    """The inputs of the function beside the pod, where nothing is special about the pod."""
 
     now: float
     memory: PodMemory | None
@@ -36,14 +36,14 @@ class PodLook(NamedTuple):
 
 
 class LifePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of all pods of a shape for which the same is decided."""
+    """The outcome for all pods of a shape for which every decision is the same."""
 
     compute: Compute
     shape: Shape | None
     """The one that pods have afterwards; None if they stay as they are."""
     events: tuple[PodEvent, ...]
     spoken: tuple[int, ...]
-    """Those Events whose message is another one for each pod."""
+    """Those Events whose message differs between the pods."""
     deletes: bool
     levels: Mapping[str, int] | None
     """Those of the memory; None if there is none."""

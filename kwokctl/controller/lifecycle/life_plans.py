@@ -23,7 +23,7 @@ _Levels: TypeAlias = tuple[tuple[str, int], ...] | None
 
 
 class CommonPod(NamedTuple):
-    """What is the same for all pods that are alike."""
+    """The facts that pods of one shape share."""
 
     pod: Json
     """Its phase and its generations can be read."""
@@ -32,7 +32,7 @@ class CommonPod(NamedTuple):
 
 
 class LifePlans:
-    """What is known of the lives of pods that are alike."""
+    """The plans for the lives of pods of one shape."""
 
     def __init__(self, plans: Plans, programs: ProgramRules = ()) -> None:
         """Know nothing yet; `plans` knows the shapes of pods."""

@@ -22,7 +22,7 @@ from kwokctl.replacing import replace
 
 
 class PodLooks:
-    """What is kept of pods between the looks at them."""
+    """The state that is kept about pods between two looks at them."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class PodLooks:
         self._absences.pop(uid, None)
 
     def by_itself(self, state: ObjectState) -> PodOutcome:
-        """Return the same without a plan."""
+        """Return what becomes of a pod now, computed for this pod alone, without a plan."""
         memory = self._memories.get(state.uid)
         return sync(state.opened(), memory, self._wall(), self._place(state))
 
     def _late(self, state: ObjectState, absence: Absence) -> PodOutcome:
-        """Return the same where the kubelet was away; that is forgotten when it makes no difference."""
+        """Return what becomes of a pod whose kubelet was away; forget the absence when it makes no difference."""
         planned = None if absence.is_reboot else self._planned(state)
         if planned is not None and not planned.is_change:
             del self._absences[state.uid]

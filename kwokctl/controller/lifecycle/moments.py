@@ -8,7 +8,7 @@ from kwokctl.expr.gotemplate.symbols import Symbol
 
 
 def read_moment(text: Any) -> float:
-    """Return a time as a POSIX time stamp; raise ExpressionError if it is none.
+    """Return a time as a POSIX time stamp; raise ExpressionError for a text that is not a time.
 
     That of a symbol is a symbol.
     """

@@ -26,7 +26,7 @@ class Absence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node offers to a pod."""
+    """The facts about a node that the life of a pod depends on."""
 
     host_ips: Sequence[str] = ()
     pod_ips: Sequence[str] = ()
@@ -41,7 +41,7 @@ class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PodMemory(NamedTuple):
-    """What a status does not say; another controller that takes the pod over goes on without."""
+    """State that is not in the status; another controller that takes the pod over goes on without it."""
 
     at: float
     """Up to when Events have been reported, as a POSIX time stamp."""
@@ -52,7 +52,7 @@ class PodMemory(NamedTuple):
 
 
 class PodOutcome(NamedTuple):
-    """What becomes of a pod at a time."""
+    """The next status of a pod, with its Events, and the time at which to look again."""
 
     status: Json = None
     """Its new status; None if it stays as it is."""

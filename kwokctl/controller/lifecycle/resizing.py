@@ -15,7 +15,7 @@ _IN_PROGRESS = "PodResizeInProgress"
 
 
 class Resize(msgspec.Struct, frozen=True):
-    """What becomes of the resources of a pod."""
+    """The outcome of a resize of a pod."""
 
     conditions: list[Json]
     is_in_progress: bool = False

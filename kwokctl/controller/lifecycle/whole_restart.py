@@ -37,7 +37,7 @@ def begin_of(status: Mapping[str, Json]) -> float:
 
 
 def is_asked_for(containers: PodContainers) -> bool:
-    """Return whether one has just ended by which all are restarted."""
+    """Return whether a container has just ended whose end restarts all of them."""
     return any(each.restarts_all for each in containers.all)
 
 

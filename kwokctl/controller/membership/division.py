@@ -15,7 +15,7 @@ from kwokctl.controller.membership.planning import (
 from kwokctl.controller.nodes.registry import Hold, NodeRegistry
 
 _REMEMBERED = 16
-"""Of so many members that are gone the nodes may still be on their way."""
+"""The number of members that are gone whose nodes may still be on their way to others."""
 
 
 class Division:
@@ -68,7 +68,7 @@ class Division:
         return min(expires, member.left) if member is not None and member.left else expires
 
     def is_gone(self, holder: str) -> bool:
-        """Return whether a holder was a member, and is none any more."""
+        """Return whether a holder was a member and is not one any more."""
         member = self._members.get(holder)
         return member is not None and not member.lives(self._context.wall())
 

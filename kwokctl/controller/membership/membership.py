@@ -37,7 +37,7 @@ SHARES = 64
 """Into how many shares the pod addresses are divided: there are not more members than these."""
 _LONGEST = 15
 _PART = 8 / 3
-"""A member's lease is so many times shorter than those of its nodes, and not longer than `_LONGEST`."""
+"""How many times shorter a member's Lease is than those of its nodes; it is at most `_LONGEST`."""
 _TICKS = 15
 """How often in its duration a member looks at the others."""
 _TRIES = 2

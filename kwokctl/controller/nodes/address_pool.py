@@ -248,7 +248,7 @@ class PodIPs:
         self._pool.release(self._owned.pop(uid, ()))
 
     def reserve(self, node: str, number: int, *, until: float) -> list[tuple[str, ...]]:
-        """Hand out addresses for so many pods of a node that `scale` makes.
+        """Hand out addresses for a number of pods of a node that `scale` makes.
 
         Those that no pod has been seen with by the time `until` can be taken back by `expire`.
         """

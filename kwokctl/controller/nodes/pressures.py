@@ -7,7 +7,7 @@ from kwokctl.controller.nodes.facts import NodeFacts
 
 
 class Pressure(NamedTuple):
-    """What a kubelet says of its node while that is short of something, and afterwards."""
+    """The condition that a kubelet reports while its node is short of a resource, and afterwards."""
 
     word: str
     """Its name in the annotation."""

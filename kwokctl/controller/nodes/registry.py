@@ -21,7 +21,7 @@ class Hold(Enum):
 
 
 class ManagedNode(msgspec.Struct):
-    """What is kept of a managed node."""
+    """The state that is kept about a managed node."""
 
     name: str
     uid: str
@@ -47,7 +47,7 @@ class ManagedNode(msgspec.Struct):
 
 
 class NodeListener(Protocol):
-    """What follows the holds of nodes, and their kubelets."""
+    """A listener for the holds of nodes, and for their kubelets."""
 
     def changed(self, node: ManagedNode) -> None:
         """Take note of a node whose hold has changed, or was confirmed."""

@@ -1,1 +1,1 @@
-"""What is due when, and jobs that wait for a free worker."""
+"""Queues: keys with due times, and jobs that wait for a free worker."""

@@ -129,7 +129,7 @@ class DelayQueue:
         self.put_at(waiter, due if delay < _LONG else ceil(due * _STEPS) / _STEPS)
 
     def put_at(self, waiter: Waiter, due: float) -> None:
-        """Do the same at a time of the loop's clock; many at one time cost less than at many."""
+        """Call `waiter.on_due` at a time of the loop's clock; equal times of many waiters cost less than different ones."""
         self._schedule.put(waiter, due)
         if due < self._alarm:
             self._set_alarm(due)

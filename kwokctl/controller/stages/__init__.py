@@ -1,1 +1,1 @@
-"""Stages: read, checked and compiled; which one an object gets next, and after what delay."""
+"""Stages: read, checked and compiled; which Stage comes next for an object, and after which delay."""

@@ -38,7 +38,7 @@ def basis(stages: Sequence[Stage], value: Json) -> Basis:
 
 
 def grounds(matches: tuple[Stage, ...], value: Json) -> Basis:
-    """Do the same for the stages that are known to match."""
+    """Find what the weights and delays of Stages that match depend on."""
     weights = tuple([weight_of(stage, value) for stage in matches]) if len(matches) > 1 else ()
     return Basis(matches, weights, _times(matches, value))
 
@@ -46,7 +46,7 @@ def grounds(matches: tuple[Stage, ...], value: Json) -> Basis:
 def basis_of_sound(
     stages: Sequence[Stage], value: Json, failed: Callable[[Stage, ExpressionError], None]
 ) -> Basis:
-    """Do the same without the stages of which a condition, the weight or the delay fails.
+    """Find the Stages that match an object, without those whose condition, weight or delay fails.
 
     Each of them is passed to `failed`.
     """
@@ -123,7 +123,7 @@ def seconds_range(
     """Return between which times the wait is chosen at random, in seconds.
 
     An upper bound that is not above the base is itself the delay, as in the original. So is what the
-    Stage says in milliseconds where the object's own delay is none, of which `unread` is told.
+    Stage says in milliseconds where the object's own text is not a delay, which `unread` is told.
     """
     if delay is None:
         return 0.0, 0.0

@@ -54,7 +54,7 @@ KNOWN = FunctionNames(
 
 
 class Kubelet(msgspec.Struct, frozen=True, kw_only=True):
-    """What all fake nodes report about their kubelet."""
+    """The addresses, the port and the features that all fake nodes report for their kubelet."""
 
     ip: str = ""
     name: str = ""

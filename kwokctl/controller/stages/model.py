@@ -26,7 +26,7 @@ class ObjectTemplate(Protocol):
     def render_symbols(
         self, data: Json, functions: Mapping[str, Any], unknown: Collection[str], /
     ) -> Json:
-        """Do the same for many objects at once: symbols represent values that differ per object."""
+        """Render and parse for many objects at once: symbols represent values that differ between the objects."""
         ...
 
 

@@ -26,7 +26,7 @@ class Wanted(NamedTuple):
 
 
 class FieldQuestion:
-    """What a jq expression finds."""
+    """A jq expression, and all requirements on what it finds."""
 
     __slots__ = ("_absent", "_of_text", "_other", "_requirements", "_values")
 

@@ -12,7 +12,7 @@ Operator = Literal["In", "NotIn", "Exists", "DoesNotExist"]
 
 
 class _Shape(Struct, rename="camel", forbid_unknown_fields=True):
-    """What all parts of a Stage have in common."""
+    """The base of all parts of a Stage."""
 
 
 class CelShape(_Shape):
@@ -85,7 +85,7 @@ class FinalizerShape(_Shape):
 
 
 class FinalizersShape(_Shape):
-    """What happens to an object's finalizers."""
+    """The changes of an object's finalizers."""
 
     add: list[FinalizerShape] = []
     remove: list[FinalizerShape] = []
@@ -118,7 +118,7 @@ class ApplyShape(_Shape):
 
 
 class StepShape(_Shape):
-    """What is done, in the order event, finalizers, delete, patch, apply."""
+    """The actions of a step, in the order event, finalizers, delete, patch, apply."""
 
     event: EventShape | None = None
     finalizers: FinalizersShape | None = None

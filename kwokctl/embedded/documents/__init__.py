@@ -1,1 +1,1 @@
-"""Documents that are custom resources of the cluster: follows them, reads them, says what is wrong."""
+"""Documents that are custom resources: watches them, reads them, and reports what is wrong with them."""

@@ -9,7 +9,7 @@ from kwokctl.embedded.http.messages import RefusedError
 from kwokctl.embedded.http.parsing import RequestHead
 
 Take = Callable[[int], Awaitable[bytes]]
-"""Returns received bytes, at most so many; b"" if no more come."""
+"""Returns received bytes, at most the number that is given; b"" if no more come."""
 
 _AT_ONCE = 16 * 1024
 _CHUNKS_BEGIN = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -65,7 +65,7 @@ def _too_long() -> RefusedError:
 
 
 class _Chunks:
-    """What the parser finds in chunks."""
+    """Collects what the parser finds in chunks."""
 
     def __init__(self) -> None:
         self.body = bytearray()

@@ -139,7 +139,7 @@ class ServedConnection(asyncio.BufferedProtocol):
         return body
 
     async def take(self, most: int) -> bytes:
-        """Return received bytes, at most so many; b"" at the end."""
+        """Return received bytes, at most `most`; b"" at the end."""
         while not self._received:
             if self._has_ended:
                 return b""

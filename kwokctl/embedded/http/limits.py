@@ -15,12 +15,12 @@ MOST_STRANGERS = 500
 AT_A_TURN = 8
 """Requests of strangers that begin in one turn of the loop."""
 MANY_STRANGERS, PAUSE = 100, 0.005
-"""From so many on they come so many seconds apart: a client of thousands of nodes opens a connection
-wherever none is free, and those that it has already get on better than new ones."""
+"""The number of strangers from which on they are accepted slowly, and the seconds between two: a client of
+thousands of nodes opens a connection wherever none is free, and those that it has get on better than new ones."""
 
 
 class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one connection may have."""
+    """The limits of one connection."""
 
     head: int
     """Bytes of a request's head, and of what is received before it is asked for."""

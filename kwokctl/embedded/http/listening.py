@@ -82,7 +82,7 @@ def _listening(host: str, port: int, *, device: bytes = b"", only_6: bool = Fals
     try:
         if device:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device)
-        if family == socket.AF_INET6 and only_6:  # another one has the port for the others
+        if family == socket.AF_INET6 and only_6:  # another socket has the port for IPv4
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))

@@ -66,7 +66,7 @@ def read_head(head: bytes, local_host: str) -> RequestHead:
 
 
 class _Parts:
-    """What the parser finds in a head."""
+    """Collects what the parser finds in a head."""
 
     def __init__(self) -> None:
         self.parser: httptools.HttpRequestParser | None = None

@@ -1,4 +1,4 @@
-"""The connections of clients that have not shown a credential: so many, and so many requests at a time."""
+"""The connections of clients without a credential, and the limits on their number and their requests."""
 
 import asyncio
 from collections import deque

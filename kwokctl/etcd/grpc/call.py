@@ -17,7 +17,7 @@ _TOKEN = b"token"
 
 
 class Opening:
-    """What opens a stream for one method: the same bytes each time but for the stream's number."""
+    """The bytes that open a stream for one method: equal each time except for the stream's number."""
 
     __slots__ = ("_block", "_first", "_pack_whole")
 

@@ -67,7 +67,7 @@ class EtcdAddress(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def authority(self) -> str:
-        """What a request calls the server."""
+        """The server's name in requests."""
         return self.target if self.socket is None else self.host
 
     @property

@@ -106,7 +106,7 @@ def login_request(user: str, password: str) -> bytes:
 
 
 def lease_request(number: int) -> bytes:
-    """Encode a LeaseGrantRequest for so many seconds, or a LeaseTimeToLiveRequest for a lease."""
+    """Encode a LeaseGrantRequest for a number of seconds, or a LeaseTimeToLiveRequest for a lease."""
     return _LEASE_NUMBER + varint(number)
 
 

@@ -157,7 +157,7 @@ class Kv:
         await self.channel.call(_COMPACT, request, within=_WITHIN)
 
     async def grant(self, seconds: int) -> int:
-        """Make a lease that ends after so many seconds; return its number."""
+        """Make a lease that ends after a number of seconds; return its id."""
         answer = await self.channel.call(_GRANT, encoding.lease_request(seconds), within=_WITHIN)
         return decoding.answer_by(decoding.read_granted, answer)
 

@@ -59,7 +59,7 @@ Operation = Put | Delete | Get | Txn
 
 
 class TxnAnswer(msgspec.Struct, frozen=True, gc=False):
-    """What a transaction did."""
+    """The result of a transaction."""
 
     succeeded: bool
     """Whether all compares held."""
@@ -79,7 +79,7 @@ class KeyChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class WatchAnswer(msgspec.Struct, frozen=True, gc=False):
-    """What a watch says at once."""
+    """One answer of a watch."""
 
     revision: int
     """The store's."""

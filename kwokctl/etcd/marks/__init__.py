@@ -1,1 +1,1 @@
-"""Marks: what etcd held at a revision, kept in a file, and what differs from it later."""
+"""Marks: the content of etcd at a revision in a file, and the difference of a later content from it."""

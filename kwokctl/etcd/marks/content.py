@@ -67,7 +67,7 @@ class ContentWriter:
 
 
 class Content:
-    """What etcd held at a mark."""
+    """The keys and values that etcd held at a mark."""
 
     def __init__(self, path: Path, descriptor: int, entries: list[_Entry]) -> None:
         """Read values from an open file when they are requested."""

@@ -9,7 +9,7 @@ from kwokctl.etcd.kv.operations import KeyValue
 
 
 class Kept(NamedTuple):
-    """What a mark knows of a key."""
+    """A key as a mark holds it."""
 
     value: bytes
     lease: int

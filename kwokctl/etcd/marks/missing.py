@@ -30,7 +30,7 @@ class MissingKeys(msgspec.Struct, frozen=True, kw_only=True):
         return await self._found(first, last, await self._lost(first, last))
 
     async def _found(self, first: int, last: int, lost: int) -> list[bytes]:
-        """Return those of `known[first:last]`, of which so many are gone."""
+        """Return those of `known[first:last]` that are gone; their number is given."""
         if lost == 0:
             return []
         if lost == last - first:

@@ -17,7 +17,7 @@ _AT_ONCE = 64
 
 
 class Present(NamedTuple):
-    """What may differ, all of one revision."""
+    """The keys that may differ from a mark, all at one revision."""
 
     revision: int
     changed: list[KeyValue]

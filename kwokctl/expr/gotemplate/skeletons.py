@@ -35,7 +35,7 @@ class RepeatedKeyError(ValueError):
 
 
 def distinct(number: int, mapping: dict[str, object]) -> dict[str, object]:
-    """Return a mapping that was built from so many keys; raise RepeatedKeyError if it has fewer."""
+    """Return a mapping that was built from a number of keys; raise RepeatedKeyError if it has fewer."""
     if len(mapping) != number:
         raise RepeatedKeyError
     return mapping

@@ -1,7 +1,7 @@
 """Values that are not known yet when a template is rendered, and values that depend on them.
 
 A symbol represents the result of one of the caller's functions; calling a function with a symbol
-gives another one. So a template can be rendered once for many objects, as long as what it writes
+gives another symbol. So a template can be rendered once for many objects, as long as what it writes
 has the same shape for all of them: whatever needs to know a symbol's value raises.
 """
 
@@ -10,7 +10,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from kwokctl.errors import ExpressionError, KwokctlError
 
-_UNKNOWN = "this depends on a value that is another one for each object"
+_UNKNOWN = "this depends on a value that differs between the objects"
 
 Key = TypeVar("Key")
 """What distinguishes one object from another, such as its number."""

@@ -1,1 +1,1 @@
-"""Programs whose input and output others follow while they run."""
+"""Programs whose input and output are connected to other streams while they run."""

@@ -29,7 +29,7 @@ _AT_TERMINAL = ': <>"$1" && shift && exec "$@"'
 
 
 class ChildOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is run, and how."""
+    """The command of a program, with its environment, folder, user and streams."""
 
     argv: Sequence[str]
     env: Mapping[str, str]

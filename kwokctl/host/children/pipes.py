@@ -12,7 +12,7 @@ _PATIENCE = 1.0
 
 
 class ReadEnd:
-    """What a program writes."""
+    """The end of a pipe from which the output of a program is read."""
 
     def __init__(self, fd: int) -> None:
         """Take over a descriptor."""
@@ -59,7 +59,7 @@ class ReadEnd:
 
 
 class WriteEnd:
-    """What a program reads."""
+    """The end of a pipe to which the input of a program is written."""
 
     def __init__(self, fd: int) -> None:
         """Take over a descriptor."""

@@ -19,7 +19,7 @@ KEEPER = ComponentName("keeper")
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What to run for a component, and when it is stopped."""
+    """The command of a component, where it runs, and when it is stopped."""
 
     argv: list[str]
     env: dict[str, str]

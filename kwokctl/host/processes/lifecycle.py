@@ -17,7 +17,7 @@ from kwokctl.host.processes.supervise import Process, kill, launched, read_pid_f
 from kwokctl.model import ComponentName
 from kwokctl.tasks import both
 
-_NOEXEC = "its disk is mounted with 'noexec': choose a folder on another one for programs with XDG_CACHE_HOME"
+_NOEXEC = "its disk is mounted with 'noexec': choose a folder for programs on another disk with XDG_CACHE_HOME"
 
 
 async def start_component(

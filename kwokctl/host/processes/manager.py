@@ -57,7 +57,7 @@ class Crew:
             launches.keep_mark.unlink(missing_ok=True)
 
     def script(self, plan: Plan, *, first: Iterable[Folder] = ()) -> CrewScript:
-        """Return the same for one plan as steps of a script; UsageError as `install` raises it.
+        """Return what this crew does for one plan as steps of a script; UsageError as `install` raises it.
 
         Its installation begins with the folders `first`.
         """

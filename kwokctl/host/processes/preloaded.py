@@ -26,7 +26,7 @@ _MOST = 1 << 20
 
 
 class ProgramRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one program is started with."""
+    """The request to start one program."""
 
     module: str
     """The package that is run: it is loaded, and its `__main__` has a function `main`."""

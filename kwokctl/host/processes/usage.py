@@ -15,7 +15,7 @@ _PARENT, _UTIME, _STIME, _RSS = 1, 11, 12, 21
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """What some processes take together."""
+    """The CPU time and the memory that some processes take together."""
 
     cpu: float
     """Processors: 0.5 is half of one."""

@@ -1,6 +1,6 @@
 """Gives this process other words: what /proc/PID/cmdline, and so `ps`, shows as its command.
 
-A process that is forked from another one has the words of that one. Linux lets it name the memory that holds its
+A process that is forked has the command line of its parent. Linux lets it name the memory that holds its
 own (PR_SET_MM_MAP of https://man7.org/linux/man-pages/man2/PR_SET_MM.2const.html), where the kernel is built with
 CONFIG_CHECKPOINT_RESTORE.
 """

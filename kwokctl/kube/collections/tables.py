@@ -49,7 +49,7 @@ async def columns(
 async def pages_of_columns(
     pool: Pool, query: ListQuery, *names: str, limit: int = _PAGE
 ) -> AsyncIterator[Iterator[tuple[str, ...]]]:
-    """Yield the same in pages: neither side holds all of it. Raises ApiError."""
+    """Yield the cells page by page, so that neither side holds all of them. Raises ApiError."""
     table = await _table(pool, query, limit=str(limit))
     places = _places(table, names)
     yield _cells(table, places)

@@ -34,7 +34,7 @@ _BACKOFF_FIRST, _BACKOFF_MOST = 0.1, 5.0
 
 
 class EventType(StrEnum):
-    """What has happened."""
+    """The type of an event of a watch."""
 
     ADDED = "ADDED"
     """The object exists; after a second list this is repeated for known objects."""

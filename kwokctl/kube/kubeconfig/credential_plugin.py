@@ -37,7 +37,7 @@ class CredentialPlugin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PluginCredential(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plug-in has printed."""
+    """The credential that a plug-in has printed."""
 
     token: str | None
     cert: bytes | None

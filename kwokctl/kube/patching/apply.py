@@ -18,7 +18,7 @@ from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 __all__ = ["UnknownPatchError", "apply_patch"]
 
 _Replace: TypeAlias = Callable[[Json, list[Json], str], Json]
-"""Returns what becomes of a list, its own name the last argument, where a patch has another one."""
+"""Returns what a list becomes with the list of a patch; the last argument is its field."""
 
 _FIXED = (
     "name", "generateName", "namespace", "uid", "resourceVersion", "generation", "selfLink",
@@ -44,10 +44,12 @@ def apply_patch(current: Json, patch: Json, patch_type: PatchType, kind: str) ->
     if before is not after:
         for name in _FIXED:
             if before.get(name) != after.get(name):
-                raise UnknownPatchError(f"a patch has another 'metadata.{name}' than the object")
+                raise UnknownPatchError(
+                    f"the 'metadata.{name}' of a patch differs from that of the object"
+                )
     for name in ("apiVersion", "kind"):
         if current.get(name) != result.get(name):
-            raise UnknownPatchError(f"a patch has another '{name}' than the object")
+            raise UnknownPatchError(f"the '{name}' of a patch differs from that of the object")
     return result
 
 
@@ -96,7 +98,7 @@ def _value(known: Json, wanted: Json, name: str, replace: _Replace) -> Json:
 
 
 def _unless_null(known: Json, wanted: list[Json], name: str) -> Json:
-    """Return a list that takes the place of another one; its structs and maps are not known."""
+    """Return a list that replaces another list; its structs and maps are not known."""
     _refuse_nulls(wanted, name)
     return known if is_same(known, wanted) else wanted
 

@@ -21,11 +21,11 @@ class ListSchema(Protocol):
 
     @property
     def merge_key(self) -> str | None:
-        """What identifies the items of this list; empty for plain values, None: it is replaced."""
+        """The field that identifies the items of this list; empty for plain values; None if the list is replaced."""
 
     @property
     def item(self) -> Self:
-        """What is known of an item of this list."""
+        """The schema of an item of this list."""
 
     def field(self, name: str) -> Self:
         """Return what is known of a field."""

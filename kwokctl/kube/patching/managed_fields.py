@@ -57,7 +57,7 @@ def after_status_update(
 
 
 def after_metadata_update(before: Json, after: Json, *, manager: str, now: str) -> Sequence[Json]:
-    """Return the same for an object of which `manager` has changed labels and annotations."""
+    """Return the managed fields of an object whose labels and annotations `manager` has changed."""
     old, new = (
         {name: each["metadata"][name] for name in _WORDS if each["metadata"].get(name)}
         for each in (before, after)
@@ -103,7 +103,7 @@ def identity(entry: Json) -> list[str]:
 
 
 def _rank(entry: Json) -> list[str]:
-    """Return the key by which the API server sorts entries."""
+    """Return the key with which the API server sorts entries."""
     operation, *rest = identity(entry)
     return [operation, entry.get("time") or "", *rest]
 

@@ -21,7 +21,7 @@ MAPS = frozenset(
 
 
 def replaced(known: Json, wanted: list[Json], place: str) -> Json:
-    """Return a list that takes the place of another one, without nulls.
+    """Return a list that replaces another list, without nulls.
 
     That is `known` if they differ in nothing else. Raises UnknownPatchError for nulls that are not
     certain.

@@ -14,7 +14,7 @@ _FORBIDDEN = 403
 
 
 class MissingRight(msgspec.Struct, frozen=True):
-    """What a user may not do."""
+    """A right that a user does not have."""
 
     user: str
     verb: str
@@ -23,7 +23,7 @@ class MissingRight(msgspec.Struct, frozen=True):
 
     @property
     def remedy(self) -> str:
-        """What an administrator can do about it."""
+        """The advice with which an administrator can grant it."""
         return (
             f"grant it: 'kubectl create clusterrole NAME --verb={self.verb} "
             f"--resource={self.resource}', and bind that to '{self.user}'"

@@ -14,7 +14,7 @@ _MOST_KEPT = 4
 
 
 class Stream(Wire):
-    """Carries a request whose answer is read while it comes; another one may follow when it ends.
+    """Carries a request whose answer is read while it comes; the next request may follow when it ends.
 
     It reads ahead a few megabytes; then the server has to wait.
     """

@@ -1,1 +1,1 @@
-"""Who asks the kubelet server, and what they may ask for."""
+"""Authentication and authorization of the kubelet server's clients."""

@@ -25,7 +25,7 @@ class Reviewer(Protocol):
 
 
 NodeOf = Callable[[Request], Awaitable[str]]
-"""Returns the node that a request is about, empty if it is none or unknown."""
+"""Returns the node that a request is about; empty if it is about no node, or an unknown one."""
 
 
 class Gate:

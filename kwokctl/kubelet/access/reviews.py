@@ -43,7 +43,7 @@ class _AccessReview(msgspec.Struct):
 
 
 class NodeAccess(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user wants to do with nodes."""
+    """The access to nodes that a user asks for."""
 
     verb: str
     subresource: str

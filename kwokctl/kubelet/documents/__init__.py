@@ -1,1 +1,1 @@
-"""The documents that say what the kubelet server answers: finds them, and the one for a pod."""
+"""The documents that decide what the kubelet server answers: those in force, and the one for a pod."""

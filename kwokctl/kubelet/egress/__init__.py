@@ -1,1 +1,1 @@
-"""The way on which the API server reaches nodes by their own addresses: it asks for each by CONNECT."""
+"""The egress proxy with which the API server reaches nodes at their own addresses, by CONNECT."""

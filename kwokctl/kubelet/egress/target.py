@@ -16,7 +16,7 @@ _LINE = re.compile(rb"CONNECT (\[[0-9A-Fa-f:.%]+\]|[\w.-]+):([0-9]{1,5}) HTTP/1\
 
 
 class ConnectTarget(NamedTuple):
-    """What the API server dials."""
+    """The address that the API server asks for."""
 
     host: str
     port: int

@@ -10,7 +10,7 @@ Member = TypeVar("Member", bound=Hashable)
 
 
 class FleetMemory:
-    """What has been seen of nodes and pods."""
+    """The nodes and pods that have been seen."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, NodeView] = {}

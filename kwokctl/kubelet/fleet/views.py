@@ -31,7 +31,7 @@ class ContainerView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_beside(self) -> bool:
-        """Whether it is none of the pod's own containers, but is for them."""
+        """Whether it is an init or an ephemeral container, and so not one of the pod's own."""
         return self.is_init or self.is_ephemeral
 
 

@@ -1,1 +1,1 @@
-"""The logs of containers: which lines there are, and which of them are requested."""
+"""The logs of containers: their sources, and the selection of the lines that a client requests."""

@@ -62,7 +62,7 @@ def _parse_docker(written: bytes) -> LogLine | None:
 
 
 def shown_time(written: bytes) -> bytes:
-    """Return a time as kubelets show it: RFC 3339 with nine digits; one that is none is left as it is.
+    """Return a time as kubelets show it: RFC 3339 with nine digits. A text that is not a time stays as it is.
 
     Writers of their own have commas, as `date --iso-8601=ns` does, and offsets without a colon.
     """

@@ -28,7 +28,7 @@ class LogFile:
         return first.split(b"\n")[:-1]
 
     def skip_to_last(self, lines: int) -> None:
-        """Go to where the last so many lines begin."""
+        """Go to where the last `lines` lines begin."""
         end = self._file.seek(0, os.SEEK_END)
         self._file.seek(_start_of_last(self._file, lines, end))
 

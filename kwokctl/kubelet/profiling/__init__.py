@@ -1,1 +1,1 @@
-"""Where this process spends its CPU time, on request: `/debug/pprof/profile`, as kubelets have it."""
+"""The CPU profile of this process on request: `/debug/pprof/profile`, as kubelets serve it."""

@@ -14,7 +14,7 @@ _NANO = 10**9
 
 
 def profile(stacks: Mapping[Stack, int], *, began: float, seconds: float, period: float) -> bytes:
-    """Return a compressed profile of what took so many samples, each for `period` CPU seconds."""
+    """Return a compressed profile from the number of samples of each stack; a sample is `period` CPU seconds."""
     made, nanos = _Profile(), int(period * _NANO)
     kinds = made.kind("samples", "count"), made.kind("cpu", "nanoseconds")
     parts = [_message(1, kind) for kind in kinds]

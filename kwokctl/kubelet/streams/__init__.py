@@ -1,1 +1,1 @@
-"""Exec, attach and port-forward: what a client sends to a container and gets from it while both run."""
+"""Exec, attach and port-forward: streams between a client and a fake container."""

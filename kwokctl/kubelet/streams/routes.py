@@ -21,7 +21,7 @@ _METHODS = frozenset({"GET", "POST"})
 
 
 class StreamRoutes:
-    """What answers exec, attach and port-forward, by documents and by custom resources."""
+    """The handlers of exec, attach and port-forward, for documents and custom resources."""
 
     def __init__(
         self,

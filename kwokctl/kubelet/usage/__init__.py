@@ -1,1 +1,1 @@
-"""What fake nodes, pods and containers use of resources, and the paths that tell it."""
+"""The resource usage of fake nodes, pods and containers, and the paths that report it."""

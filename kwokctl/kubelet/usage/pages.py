@@ -31,7 +31,7 @@ def usual_metrics() -> Document:
 
 
 class MetricPages:
-    """What the paths of Metric documents return."""
+    """The pages at the paths of Metric documents."""
 
     def __init__(self, documents: Iterable[Document], meters: FleetMeters) -> None:
         """Tell what the documents ask for, of which the last counts for a path.

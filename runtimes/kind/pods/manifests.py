@@ -162,7 +162,7 @@ def asking_which_are_known(
 
 
 class Manifests:
-    """The pods of one node. Those of kubeadm are in a folder; each start of another one makes a new pod."""
+    """The pods of one node. Those of kubeadm are in a folder; each start of any other component makes a new pod."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside

@@ -15,7 +15,7 @@ _SCRATCH, _SCRATCH_VOLUME = "/tmp", "scratch"  # noqa: S108 - the container's ow
 
 
 class Manner(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for every pod of a cluster."""
+    """The settings that hold for every pod of a cluster."""
 
     root: Path
     """The cluster's folder."""

@@ -47,7 +47,7 @@ def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str,
 
 
 def knowing(pod: Mapping[str, Json], host: str) -> Mapping[str, Json]:
-    """Return the pod with the name by which containers know the host, unless its address is unknown.
+    """Return the pod with the host's name in its `hostAliases`, unless the host's address is unknown.
 
     It is known only once there is a node, and an engine may change it.
     """

@@ -170,8 +170,8 @@ async def test_a_cluster_that_does_not_start_has_its_former_data_again(
 
     assert folders(home.paths(NAME)) == {"etcd": "old"}
     assert messages.lines == [
-        "the cluster does not start with the restored data: putting the former data back",
-        "the former data are back",
+        "the cluster does not start with the restored data: putting the old data back",
+        "the old data are back",
     ]
 
 
@@ -185,8 +185,8 @@ async def test_an_interrupted_restore_says_so_and_has_the_former_data_again(
 
     assert folders(home.paths(NAME)) == {"etcd": "old"}
     assert messages.lines == [
-        "the restore was interrupted: putting the former data back",
-        "the former data are back",
+        "the restore was interrupted: putting the old data back",
+        "the old data are back",
     ]
 
 

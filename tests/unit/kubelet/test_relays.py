@@ -30,7 +30,7 @@ async def test_metrics_are_relayed_with_the_token_that_the_file_has_now(tmp_path
         page = HttpProbe(url=f"{server.url}/metrics")
         relay = RelayedMetrics(name="etcd", page=page, token=token)
         token.write_text("old\n")
-        with pytest.raises(RefusedError, match="'etcd' gives no metrics: status 401") as raised:
+        with pytest.raises(RefusedError, match="'etcd' refuses its metrics: status 401") as raised:
             await answer(relay)
         assert raised.value.status == 502
         token.write_text("secret\n")
@@ -39,7 +39,7 @@ async def test_metrics_are_relayed_with_the_token_that_the_file_has_now(tmp_path
 
 async def test_a_component_that_does_not_run_gives_none(tmp_path: Path) -> None:
     page = HttpProbe(url="http://localhost/metrics", socket=tmp_path / "no.sock")
-    with pytest.raises(RefusedError, match=r"gives no metrics: .* refuses connections"):
+    with pytest.raises(RefusedError, match=r"cannot be read: .* refuses connections"):
         await answer(RelayedMetrics(name="etcd", page=page))
 
 

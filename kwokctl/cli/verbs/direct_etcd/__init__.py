@@ -1,1 +1,1 @@
-"""`etcd` and `kectl`: objects where the API server keeps them."""
+"""`etcd` and `kectl`: read and change objects in etcd, where the API server stores them."""

@@ -1,1 +1,1 @@
-"""What there is to see of a cluster: `status`, `logs`, `export logs`, `port-forward`."""
+"""Commands that show the state of a cluster: `status`, `logs`, `export logs`, `port-forward`."""

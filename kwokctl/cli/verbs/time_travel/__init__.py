@@ -1,1 +1,1 @@
-"""`snapshot`, and `create --from`: states of clusters that are kept, brought back, and copied."""
+"""`snapshot`, and `create --from`: save states of clusters, restore them, and copy them."""

@@ -1,4 +1,4 @@
-"""`create cluster --from`: clusters that begin with what another one holds."""
+"""`create cluster --from`: clusters that begin with the objects of another cluster."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Checks of a cluster: what has died, what is full, and which objects do not become what they should."""
+"""Checks of a cluster: dead components, a full etcd, and objects that do not reach their state."""

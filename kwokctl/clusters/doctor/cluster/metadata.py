@@ -12,7 +12,7 @@ from kwokctl.kube.transport.pool import Pool
 
 
 class KnownMetadata(msgspec.Struct, frozen=True):
-    """What is known of an object."""
+    """The metadata of an object that checks read."""
 
     name: str
     namespace: str = ""

@@ -1,1 +1,1 @@
-"""Checks of this machine: whether clusters can be made here, and what slows them down."""
+"""Checks of this machine: whether clusters can be created here, and what slows them down."""

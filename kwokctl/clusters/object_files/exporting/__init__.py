@@ -1,1 +1,1 @@
-"""Objects of any cluster into a file: paged, several kinds at a time, and resumed."""
+"""Exports the objects of any cluster to a file: page by page, several kinds at a time, resumable."""

@@ -27,7 +27,7 @@ _SECRET = "secret"  # noqa: S105 - a kind
 
 
 class ChosenKinds(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be read."""
+    """The kinds that an export reads."""
 
     kinds: Sequence[ServedKind]
     unknown: Sequence[str]

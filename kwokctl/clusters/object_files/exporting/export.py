@@ -67,7 +67,7 @@ class ExportSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to write, and where to."""
+    """The request of an export: which objects to write, and to which file."""
 
     path: Path
     kinds: Sequence[str] = ()
@@ -82,7 +82,7 @@ class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExportedObjects(msgspec.Struct, frozen=True, kw_only=True):
-    """What has been written."""
+    """The result of an export."""
 
     path: Path
     size: int

@@ -1,1 +1,1 @@
-"""What happens to objects, written down, and done again in the same time."""
+"""Records the changes of objects, and replays them at their times."""

@@ -15,7 +15,7 @@ _GENERATIONS = 8
 
 
 class Method(StrEnum):
-    """What is done."""
+    """The kind of a change: an object is created, patched or deleted."""
 
     CREATE = "create"
     PATCH = "patch"

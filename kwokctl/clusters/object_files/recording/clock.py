@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 _MOST_LAG = 1.0
-"""Seconds by which the time may be ahead of what has been done."""
+"""The seconds that the time may be ahead of what has been done."""
 _SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """What a key goes to next."""
 

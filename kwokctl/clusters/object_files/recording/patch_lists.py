@@ -21,7 +21,7 @@ _REFERENCE = "#/components/schemas/"
 
 
 class PatchSchema(msgspec.Struct, frozen=True):
-    """What is known of an object, or of a field of one."""
+    """How patches are merged into an object, or into a field of an object."""
 
     schema: Mapping[str, Json]
     others: Mapping[str, Mapping[str, Json]]

@@ -27,12 +27,12 @@ from kwokctl.progress import Step
 from kwokctl.retry import may_pass
 
 _TRIES, _PAUSE = 8, 0.05
-"""How often an owner is looked for, with a pause that grows by so many seconds."""
+"""How often an owner is looked for, and the seconds that each pause is longer than the one before."""
 _QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
 
 
 class ReplayCounts(msgspec.Struct, kw_only=True):
-    """What has become of the changes."""
+    """The number of changes that were made, and of those that failed."""
 
     done: int = 0
     failed: list[str] = msgspec.field(default_factory=list)
@@ -50,7 +50,7 @@ class RecordingPlayer:
         self._step = step
 
     async def play(self, actions: Sequence[ReplayAction]) -> None:
-        """Do each change when its time has come, after the former one of the same object."""
+        """Make each change when its time has come, after the change before it of the same object."""
         await play_in_time(actions, self._clock, self._try)
 
     async def _try(self, action: ReplayAction) -> None:

@@ -14,7 +14,7 @@ Do = Callable[[ReplayAction], Awaitable[None]]
 
 
 async def play_in_time(actions: Sequence[ReplayAction], clock: ReplayClock, do: Do) -> None:
-    """Do each change when its time has come, after the former one of the same object."""
+    """Make each change when its time has come, after the change before it of the same object."""
     queues = [asyncio.Queue[ReplayAction | None](_AHEAD) for _ in range(_WORKERS)]
     async with asyncio.TaskGroup() as workers:
         for queue in queues:

@@ -24,7 +24,7 @@ from kwokctl.progress import Progress, Step
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
-    """What has been recorded."""
+    """The result of a recording."""
 
     path: Path
     size: int
@@ -40,7 +40,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 async def record_objects(
     source: ExportSource, request: ExportRequest, seconds: float | None, progress: Progress
 ) -> Recorded:
-    """Record any cluster for so many seconds, without them until the task is cancelled."""
+    """Record any cluster for a number of seconds, or until the task is cancelled."""
     async with source.connected() as (_, pool):
         return await _Recording(Client(pool), request, progress).run(seconds)
 

@@ -28,7 +28,7 @@ Controls = Callable[[ReplayClock], AbstractContextManager[None]]
 
 
 class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to replay, and how fast."""
+    """The request of a replay: which file, and at which speed."""
 
     path: Path
     speed: float = 1.0
@@ -37,7 +37,7 @@ class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
-    """What has been replayed."""
+    """The result of a replay."""
 
     path: Path
     objects: int

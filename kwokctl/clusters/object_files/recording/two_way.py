@@ -10,7 +10,7 @@ _REMOVED = "$deleteFromPrimitiveList/"
 
 
 class KnownLists(Protocol):
-    """What is known of the lists of an object."""
+    """Which lists of an object are merged, and by which key."""
 
     @property
     def is_merged(self) -> bool:

@@ -1,1 +1,1 @@
-"""Rules by which objects lose what must not leave their cluster."""
+"""Rules that remove from objects what must not leave their cluster."""

@@ -15,7 +15,7 @@ TWIN = "twin"
 
 
 class FieldAction(StrEnum):
-    """What becomes of a field."""
+    """What a rule does with a field."""
 
     KEEP = "keep"
     HASH = "hash"
@@ -23,7 +23,7 @@ class FieldAction(StrEnum):
 
 
 class FieldRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of fields; paths are names separated by dots, `*` is any one, `**` any number."""
+    """A rule for fields; paths are names separated by dots, `*` is any one, `**` any number."""
 
     kinds: tuple[str, ...] = ()
     """Kinds as objects have them, such as `Pod`; without any, all."""

@@ -73,7 +73,7 @@ _FINALIZERS = ("metadata", "finalizers")
 
 
 class RuleSubject(NamedTuple):
-    """What kind of object rules are applied to."""
+    """The kind of object that rules are applied to."""
 
     kind: str
     is_custom: bool
@@ -121,7 +121,7 @@ def _is_elsewhere(kind: str, path: tuple[str, ...]) -> bool:
 
 
 def hides(subject: RuleSubject, path: tuple[str, ...], text: str) -> bool:
-    """Tell whether a text at a path becomes another one."""
+    """Return whether a text at a path is replaced."""
     if subject.kind == _DEFINITION:
         return path[0] not in ("spec", "status") and path != ("metadata", "name")
     if subject.has_own(path):

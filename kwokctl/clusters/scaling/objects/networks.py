@@ -69,7 +69,7 @@ class Positions:
     async def settle(
         self, number: int, starts: Collection[str], book: Book, reader: ClusterReader
     ) -> None:
-        """Reserve for each of so many serials a position that no other set has.
+        """Reserve a position that no other set has for each of a number of serials.
 
         `starts` are the networks and addresses that the template counts on from.
         """
@@ -91,7 +91,7 @@ class Positions:
                 return
 
     async def give_back(self, number: int, book: Book) -> None:
-        """Keep the positions of so many serials only: other sets may use the rest."""
+        """Keep the positions of this number of serials only: other sets may use the rest."""
         name = self._request.set_name
         while (page := await book.read()) is not None and name in page.shares:
             own = page.shares[name]

@@ -27,7 +27,7 @@ class _Written(msgspec.Struct):
 
 
 class SetParameters:
-    """What is remembered of one set: the parameters of those of its objects that were made last."""
+    """The stored parameters of one set: those with which its last objects were made."""
 
     def __init__(self, request: ScaleRequest, resource: Resource, store: TextStore | None) -> None:
         """Remember nothing where there is no store."""

@@ -85,7 +85,7 @@ def _symbols(value: Json, path: Path) -> Iterator[tuple[Path, Symbol]]:
     elif isinstance(value, dict):
         for key, item in value.items():
             if isinstance(key, Symbol):
-                raise NotSymbolicError("a key of a map is another one for each object")
+                raise NotSymbolicError("a key of a map differs between the objects")
             yield from _symbols(item, (*path, key))
     elif isinstance(value, list):
         for number, item in enumerate(value):
@@ -140,7 +140,7 @@ class Renderer:
             raise ConfigError(f"{template.source}: {e}", hint=e.hint) from e
 
     def edited(self, params: tuple[str, ...]) -> "Renderer":
-        """Return the same with parameters that were remembered.
+        """Return a renderer with parameters that an earlier `scale` has stored.
 
         Raises UsageError if the template cannot be edited so any more.
         """
@@ -150,7 +150,7 @@ class Renderer:
         try:
             return Renderer(self._made_of, request, self._wall, self._kubelet)
         except UsageError as e:
-            remembered = f"'{request.set_name}' was made with it; give --param anew"
+            remembered = f"'{request.set_name}' was made with it; give --param again"
             raise UsageError(str(e), hint=remembered) from e
 
     def starts(self) -> frozenset[str]:

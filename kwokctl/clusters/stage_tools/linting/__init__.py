@@ -1,1 +1,1 @@
-"""Finds mistakes in Stages: those that need no object, and those that show on examples."""
+"""Finds mistakes in Stages: by their text alone, and by playing them on examples."""

@@ -31,7 +31,7 @@ def place_of(index: int) -> str:
 
 
 class _Rule(msgspec.Struct, frozen=True):
-    """What one condition says of a value."""
+    """The values that one condition allows."""
 
     index: int
     """Which of `matchExpressions` it is; -1 for a label or an annotation."""

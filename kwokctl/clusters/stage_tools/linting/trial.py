@@ -44,7 +44,7 @@ def misplaced_statuses(stage: Stage) -> Iterator[tuple[str, str]]:
 
 
 def unreadable_delays(stage: Stage) -> Iterator[tuple[str, str]]:
-    """Yield the field of each delay that is read from an object and is none, and why.
+    """Yield the field of each delay that is read from an object but cannot be parsed, and why.
 
     A text counts only where it is in no object: that of an annotation is another in each.
     """

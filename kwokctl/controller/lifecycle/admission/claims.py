@@ -8,7 +8,7 @@ from kwokctl.controller.lifecycle.admission.requests import Amounts, requests_of
 
 
 class Claims(NamedTuple):
-    """What no other pod can have as well."""
+    """The exclusive resources of a pod: what no other pod of its node can have as well."""
 
     requests: Amounts
     ports: HostPorts = ()

@@ -32,7 +32,7 @@ class _NodePods(msgspec.Struct):
 
 
 class Commitments:
-    """What the pods take that their nodes have admitted."""
+    """The resources that admitted pods take from their nodes."""
 
     def __init__(self) -> None:
         self._nodes: defaultdict[str, _NodePods] = defaultdict(_NodePods)

@@ -29,7 +29,7 @@ Refusal = tuple[str, str]
 
 
 class NodeState(msgspec.Struct, frozen=True, kw_only=True):
-    """What decides whether a node takes one more pod."""
+    """The facts about a node that decide whether it takes one more pod."""
 
     name: str = ""
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)

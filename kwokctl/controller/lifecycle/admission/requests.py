@@ -62,5 +62,5 @@ def _sum(parts: Iterable[Counter[str]]) -> Counter[str]:
 
 @lru_cache(maxsize=1024)
 def _kept(found: Amounts) -> Amounts:
-    """Return the same value for the pods of a workload: a node may have thousands."""
+    """Return one shared value for equal amounts: a node may have thousands of pods of one workload."""
     return found

@@ -28,7 +28,7 @@ class NodeRoom:
         return refusal
 
     def note(self, node: str, uid: str, pod: Json) -> None:
-        """Count a pod that the node has taken before; again if its spec is another one."""
+        """Count a pod that the node has taken before; count it again if its spec has changed."""
         meta = pod["metadata"]
         is_changed = meta.get("generation") != pod["status"].get("observedGeneration")
         if is_changed or not self._commitments.counts(node, uid):

@@ -38,7 +38,7 @@ from kwokctl.json_value import Json
 
 NEVER = math.inf
 _BLUR = 1e-6
-"""Seconds by which a due time may be missed: what is added to a time stamp is rounded."""
+"""Seconds that a due time may be early: what is added to a time stamp is rounded."""
 _PRESENT = ContainerProgram()
 """Whose image is there."""
 _container_id = deferring(container_id)

@@ -71,13 +71,13 @@ class ProbeFindings(msgspec.Struct, frozen=True, kw_only=True):
     """Probes that fail, from when and until when."""
 
     def is_ready(self, after: float) -> bool:
-        """Return whether it is ready so many seconds after its start."""
+        """Return whether it is ready at an age in seconds."""
         if not self.ready <= after < self.unready:
             return False
         return not self.flap or int((after - self.ready) / self.flap + 1e-6) % 2 == 0
 
     def next_change(self, after: float) -> float:
-        """Return when something changes next after so many seconds, or is to be reported."""
+        """Return the next age, after the given one, at which something changes or is to be reported."""
         moments = [self.started, self.ready, self.unready, self.killed]
         if self.flap and self.ready <= after < self.unready:
             turns = int((after - self.ready) / self.flap + 1e-6) + 1

@@ -30,7 +30,7 @@ _FOREVER = {"run": None, "stop": math.inf}
 
 
 class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens in a container, in seconds from its start."""
+    """The behaviour of a container's program, in seconds from its start."""
 
     run: float | None = None
     """Until it exits; None: until it is stopped."""
@@ -86,7 +86,7 @@ class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
         return {name: words for name, words in said.items() if words}
 
     def exit_code(self, restarts: int) -> int:
-        """Return what it exits with after so many restarts."""
+        """Return its exit code after a number of restarts."""
         return self.exit_codes[min(restarts, len(self.exit_codes) - 1)]
 
 

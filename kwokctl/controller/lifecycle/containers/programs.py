@@ -26,7 +26,7 @@ _REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
 class ProgramRule(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document says of the programs of some images or commands."""
+    """A rule of a document about the programs of some images or commands."""
 
     image: str = "*"
     """A pattern of the image, as the pod names it."""
@@ -64,7 +64,7 @@ def program_of(
 
 
 class _Command(NamedTuple):
-    """What decides what a container does by itself."""
+    """The command of a container, as far as it decides what the container does."""
 
     image: str
     words: Sequence[str]

@@ -35,7 +35,7 @@ def restarts(container: Mapping[str, Any], pod_policy: str, exit_code: int) -> b
 
 
 def restarts_init(container: Mapping[str, Any], pod_policy: str, exit_code: int) -> bool:
-    """Return the same of an init container: one that has succeeded is not run again."""
+    """Return whether an init container that has exited is started again: not if it has succeeded."""
     policy = "OnFailure" if pod_policy == "Always" else pod_policy
     return exit_code != 0 and restarts(container, policy, exit_code)
 

@@ -1,1 +1,1 @@
-"""Which pods a node evicts that is short of something: a pure function, and what calls it regularly."""
+"""Which pods a node under pressure evicts: a pure function, and the task that calls it regularly."""

@@ -1,1 +1,1 @@
-"""What a shell does with a script, as far as that follows from the script alone: nothing is executed."""
+"""Predicts what a shell does with a script, as far as the text alone decides it: nothing is executed."""

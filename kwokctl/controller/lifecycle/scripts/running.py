@@ -49,7 +49,7 @@ _SILENT = frozenset(("echo", "printf", ":", "set", "export", "cd", "umask", "mkd
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
-    """What a script has done."""
+    """The result of a script."""
 
     seconds: float
     """Infinite if it does not end by itself."""
@@ -104,7 +104,7 @@ def _numbered(arguments: Sequence[str]) -> Mapping[str, str]:
 
 
 class _Shell:
-    """What a shell knows while it goes through a script."""
+    """The state of a shell while it goes through a script."""
 
     def __init__(self, variables: dict[str, str], files: frozenset[str]) -> None:
         self._variables: dict[str, str | None] = {**variables}

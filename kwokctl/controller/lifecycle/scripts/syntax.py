@@ -15,11 +15,11 @@ _MOST = 20_000
 
 
 class UnreadableError(Exception):
-    """What a script does cannot be told."""
+    """The effect of a script cannot be told from its text."""
 
 
 class Use(Enum):
-    """What becomes of a piece of a word."""
+    """How a shell uses a piece of a word."""
 
     TEXT = "text"
     VARIABLE = "variable"
@@ -215,7 +215,7 @@ class _Reader:
         return Piece(Use.TEXT, "$", is_quoted=True)
 
     def _enclosed(self, number: int) -> str:
-        """Return what is between so many parentheses; those in quotation marks count, too."""
+        """Return the text within a number of parentheses; those in quotation marks count too."""
         begin, depth = self._at, 0
         while True:
             depth += {"(": 1, ")": -1}.get(self._next(), 0)

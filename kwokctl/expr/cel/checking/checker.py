@@ -79,7 +79,7 @@ def by_name(functions: Iterable[Overload]) -> Mapping[str, Sequence[Overload]]:
 
 
 class Checked:
-    """What is known of the parts of an expression."""
+    """The types of the parts of an expression."""
 
     def __init__(
         self, types: Mapping[CelNode, CelType], calls: Mapping[CelNode, Sequence[Overload]]

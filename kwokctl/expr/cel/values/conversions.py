@@ -89,7 +89,7 @@ def text_from_duration(value: CelDuration) -> str:
 
 
 def time_from_int(value: int) -> CelTime:
-    """Return the time so many seconds after 1970."""
+    """Return the time that is a number of seconds after 1970."""
     return instant(value * SECOND)
 
 

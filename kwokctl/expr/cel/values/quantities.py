@@ -99,7 +99,7 @@ NOTHING = CelQuantity(0)
 
 @lru_cache(_REMEMBERED)
 def parse_quantity(text: str) -> CelQuantity:
-    """Read a quantity; raise CelValueError if it is none."""
+    """Read a quantity; raise CelValueError for a text that is not a quantity."""
     match = _SHAPE.fullmatch(text)
     if match is None or not (match["whole"] or match["rest"]):
         raise CelValueError(f"'{text}' is not a quantity")
@@ -126,7 +126,7 @@ def _suffix(match: re.Match[str]) -> tuple[str, int, int]:
 
 
 def in_thousandths(number: int) -> CelQuantity:
-    """Return so many thousandths, of 64 bits."""
+    """Return the number of thousandths, of 64 bits."""
     return CelQuantity(((number + _LARGEST) % (2 * _LARGEST) - _LARGEST) * _MILLI, places=3)
 
 

@@ -47,7 +47,7 @@ def span(nanos: int) -> CelDuration:
 
 @lru_cache(4096)
 def parse_instant(text: str) -> CelTime:
-    """Read a RFC 3339 time; raise CelValueError if it is none."""
+    """Read an RFC 3339 time; raise CelValueError for a text that is not a time."""
     match = _SHAPE.fullmatch(text)
     if match is None:
         raise CelValueError(f"'{text}' is not a time")
@@ -63,7 +63,7 @@ def parse_instant(text: str) -> CelTime:
 
 @lru_cache(1024)
 def parse_span(text: str) -> CelDuration:
-    """Read a duration as Go does; raise CelValueError if it is none."""
+    """Read a duration as Go does; raise CelValueError for a text that is not a duration."""
     try:
         return CelDuration(parse_nanoseconds(text))
     except ExpressionError as e:

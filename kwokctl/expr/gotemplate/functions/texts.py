@@ -138,7 +138,7 @@ def _split_all(separator: object, value: object) -> Strings:
 
 
 def _wrapped(width: object, value: object, *, separator: str = "\n", cuts: bool = False) -> str:
-    """Break a text into lines of so many bytes, at spaces."""
+    """Break a text into lines of at most a number of bytes, at spaces."""
     rest, width = text(value).encode(), max(count(width), 1)
     spend(
         len(rest) * (len(rest) // width) // _COPIED + len(separator) * len(rest) // width // LETTERS

@@ -26,7 +26,7 @@ _EQUIVALENT = {"=>": ">=", "=<": "<=", "~>": "~", "": "="}
 
 
 class _Constraint(msgspec.Struct, frozen=True):
-    """A sign and a version, of which so many numbers are given; the others are 0."""
+    """A sign and a version, and how many of its numbers are given; the others are 0."""
 
     sign: str
     version: SemanticVersion

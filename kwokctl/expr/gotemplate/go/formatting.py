@@ -113,7 +113,7 @@ def _enclosed(braces: str, parts: list[str], step: str, line: str) -> str:
 
 
 def quote(value: object) -> str:
-    """Return kwok's `Quote`: a JSON text, whatever the value is; a text that is none is its JSON."""
+    """Return kwok's `Quote`: a text as a JSON string; any other value as a JSON string that holds its JSON."""
     return to_json(quotable(value))
 
 

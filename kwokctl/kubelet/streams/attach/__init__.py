@@ -1,1 +1,1 @@
-"""Attach: what a container writes from now on, as documents of the kinds Attach and ClusterAttach say."""
+"""Attach: the lines that a container writes from now on, as Attach and ClusterAttach documents say."""

@@ -19,7 +19,7 @@ _CLOSING = 255
 
 
 class ChannelFormat(msgspec.Struct, frozen=True):
-    """What differs between the protocols."""
+    """The differences between the protocols."""
 
     has_statuses: bool = True
     """Whether the end of a command is sent as a Status."""

@@ -49,7 +49,7 @@ class SpdyStream:
 
 
 class _Wire:
-    """What a connection and its streams send by."""
+    """The sending side that a connection and its streams share."""
 
     def __init__(self, raw: RawStream) -> None:
         self.raw = raw

@@ -18,7 +18,7 @@ class ForwardTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ForwardEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is behind some ports: a target, or a command that reads and writes the connection."""
+    """The target of some ports: an address, or a command that reads and writes the connection."""
 
     ports: tuple[Port, ...] = ()
     target: ForwardTarget | None = None

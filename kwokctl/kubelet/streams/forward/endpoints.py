@@ -17,7 +17,7 @@ _LONGEST_COMPLAINT = 1024
 
 
 class ForwardError(Exception):
-    """What a connection leads to cannot be reached, or has failed."""
+    """The target of a connection cannot be reached, or has failed."""
 
 
 class ForwardEndpoint(Protocol):

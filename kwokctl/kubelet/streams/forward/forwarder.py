@@ -10,7 +10,7 @@ from kwokctl.kubelet.streams.forward.relay import ForwardedStream, relay
 
 
 class PodForwarder:
-    """What is behind the ports of a pod."""
+    """Connects to the targets of a pod's ports."""
 
     def __init__(
         self, pod: PodView, forwards: Lookup[ForwardEntry], env: Mapping[str, str]

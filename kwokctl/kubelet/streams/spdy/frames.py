@@ -32,7 +32,7 @@ class Control(IntEnum):
 
 
 class Flag(IntFlag):
-    """What a frame says besides."""
+    """The flags of a frame."""
 
     NONE = 0
     FIN = 1

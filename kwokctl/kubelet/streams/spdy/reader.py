@@ -20,7 +20,7 @@ class ControlFrame(msgspec.Struct, frozen=True, gc=False):
 
 
 class DataPiece(msgspec.Struct, frozen=True, gc=False):
-    """What has come of a data frame: frames may be longer than memory should be."""
+    """A part of a data frame as it comes: a whole frame may be too large for memory."""
 
     stream: int
     data: bytes

@@ -11,7 +11,7 @@ import msgspec
 
 
 class Curve(Protocol):
-    """What a container uses of a resource, at its age in seconds."""
+    """The use of a resource by a container, as a function of its age in seconds."""
 
     def at(self, age: float) -> float:
         """Return the use at an age."""

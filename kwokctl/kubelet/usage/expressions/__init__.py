@@ -1,1 +1,1 @@
-"""The expressions of metrics and of usages, and what they see of nodes, pods and containers."""
+"""The CEL expressions of metrics and usages, and the variables that they see."""

@@ -1,1 +1,1 @@
-"""What containers, pods and nodes use now, and have used so far."""
+"""The present usage of containers, pods and nodes, and their counters."""

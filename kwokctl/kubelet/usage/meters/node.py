@@ -14,7 +14,7 @@ from kwokctl.kubelet.usage.rules.rules import UsageRules
 
 
 class NodeMeters:
-    """What a node uses: its pods, and something of its own.
+    """Measures a node: its pods, and what it uses beside them.
 
     Its counters never fall: they keep what pods have used that are gone.
     """

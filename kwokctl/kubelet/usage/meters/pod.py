@@ -36,7 +36,7 @@ class ContainerMeters:
 
 
 class PodMeters:
-    """What a pod uses: its running containers, init containers and sidecars among them.
+    """Measures a pod: its running containers, init containers and sidecars included.
 
     A counter of the pod goes on when a container stops, so it never falls.
     """

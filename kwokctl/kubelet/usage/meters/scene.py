@@ -8,7 +8,7 @@ from kwokctl.kubelet.usage.rules.rules import UsageRules
 
 
 class Scene(msgspec.Struct):
-    """The rules by which the containers of a node use resources, and the moment that is looked at."""
+    """The rules for what the containers of a node use, and the moment of the measurement."""
 
     rules: UsageRules
     language: UsageLanguage

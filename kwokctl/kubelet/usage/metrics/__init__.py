@@ -1,1 +1,1 @@
-"""The documents of kind Metric, and the text that they give."""
+"""The documents of kind Metric, and the pages that are rendered from them."""

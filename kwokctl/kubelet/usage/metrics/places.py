@@ -14,7 +14,7 @@ from kwokctl.kubelet.usage.metrics.schema import FamilyShape
 
 
 class Place:
-    """What a series is about: a node, a pod or a container."""
+    """The subject of a series: a node, a pod or a container."""
 
     __slots__ = ("container", "pod", "values")
 

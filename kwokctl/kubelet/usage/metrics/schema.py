@@ -15,7 +15,7 @@ _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 
 class _Shape(Struct, rename="camel", forbid_unknown_fields=True):
-    """What all parts of a Metric have in common."""
+    """The base of all parts of a Metric."""
 
 
 class LabelShape(_Shape):

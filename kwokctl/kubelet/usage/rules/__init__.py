@@ -1,1 +1,1 @@
-"""Who uses how much: the documents ResourceUsage and ClusterResourceUsage, and annotations."""
+"""The rules of usage: the documents ResourceUsage and ClusterResourceUsage, and annotations."""

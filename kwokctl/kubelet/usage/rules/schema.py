@@ -27,7 +27,7 @@ _QUOTE = "'"
 
 
 class _Shape(Struct, rename="camel", forbid_unknown_fields=True):
-    """What all parts of a usage have in common."""
+    """The base of all parts of a usage."""
 
 
 class RampShape(_Shape):

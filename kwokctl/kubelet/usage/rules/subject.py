@@ -9,14 +9,14 @@ from kwokctl.kubelet.usage.curves.curve import Curve
 
 
 class UsageSubject(msgspec.Struct, frozen=True, kw_only=True):
-    """What the use of a resource by a container may depend on."""
+    """The facts that the use of a resource by a container may depend on."""
 
     request: float
     """How much of the resource it requests."""
     started: float
     """When it was started, as a POSIX time stamp."""
     number: int
-    """One that is the same whenever it is requested, and another one for other containers."""
+    """A random number that is stable: a hash of the container, different for each container."""
     expressed: Callable[[str], Curve]
     """Returns the use that an expression gives."""
 

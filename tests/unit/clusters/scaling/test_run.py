@@ -371,7 +371,7 @@ def test_parameters_that_fit_no_more_are_named() -> None:
 
     with pytest.raises(UsageError, match="--param") as raised:
         scale(cluster, kind="node", replicas=2, remembered=remembered)
-    assert raised.value.hint == "'node' was made with it; give --param anew"
+    assert raised.value.hint == "'node' was made with it; give --param again"
 
 
 def test_parameters_reach_the_objects() -> None:

@@ -71,6 +71,7 @@ def test_a_play_is_for_objects_with_addresses_of_the_same_families() -> None:
         ["10.0.0.2"],
         ["10.0.0.2", "10.0.0.3"],
         ["10.0.0.2", ""],
+        ["10.0.0.2", "fd00::2", "10.0.0.3"],
     ):
         with pytest.raises(MisfitError):
             compute(("pod",), {"PodIPsWith": lambda *_, others=others: others})

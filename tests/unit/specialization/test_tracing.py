@@ -36,7 +36,9 @@ def traced(function: Callable[..., Any], *texts: str, now: float) -> Callable[..
         lambda first, second, now: (now - 2.5) / 3.0,
         lambda first, second, now: min(now + 1.0, now + 0.5, math.inf),
         lambda first, second, now: max([now, -math.inf]),
+        lambda first, second, now: now + 1 / 3,
         lambda first, second, now: now + math.inf,
+        lambda first, second, now: math.inf - now,
         lambda first, second, now: 1 if now < math.inf else 2,
         lambda first, second, now: deferring(str.upper)(first),
         lambda first, second, now: deferring("{}/{}".format)(second, first),
@@ -54,8 +56,10 @@ def test_what_decides_nothing_is_computed_for_all(function: Callable[..., Any]) 
     [
         (lambda _, __, now: now + 1 if now >= 10.0 else 0.0, [10.0, 11.5], [9.9]),
         (lambda _, __, now: 1 if 1.0 < now <= 20.0 else 2, [11.0, 20.0], [1.0, 20.5]),
+        (lambda _, __, now: 1 if now < 20.0 else 2, [19.9, 1.0], [20.0]),
+        (lambda _, __, now: 1 if now < 10.0 else 2, [20.0, 10.0], [9.9]),
         (lambda _, __, now: int(now / 4.0) % 2, [8.0, 11.9], [7.9, 12.0]),
-        (lambda _, __, now: 1 if now == 10.0 else 2, [10.0], [10.5]),
+        (lambda _, __, now: 1 if now == 10.0 else 2, [10.0], [10.5, 9.5]),
     ],
 )
 def test_what_a_number_decides_is_for_those_for_which_it_decides_the_same(
@@ -92,7 +96,9 @@ def test_a_text_is_no_number() -> None:
         lambda first, second, now: f"{first}",
         lambda first, second, now: f"{now:g}",
         lambda first, second, now: "yes" if now else "no",
+        lambda first, second, now: first == now,
         lambda first, second, now: first in frozenset(("a", "z")),
+        lambda first, second, now: deferring(lambda number: number * math.inf)(now),
         lambda first, second, now: deferring(len)(first),
         lambda first, second, now: deferring(lambda text: "")(first),
     ],

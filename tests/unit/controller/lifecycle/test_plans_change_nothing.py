@@ -1,4 +1,8 @@
-"""Pods that live by plans live, byte for byte, as those that are looked at by themselves."""
+"""Pods that live by plans live, byte for byte, as those that are looked at by themselves.
+
+What each kind of decision makes of a plan, `test_life_plan` and the tests of `plans` show;
+`python -m tests.support.mutants` shows that they do. Here whole lives are played by the whole controller.
+"""
 
 from random import Random
 
@@ -13,7 +17,7 @@ _REFUSED = {"for-another-node"}
 
 @pytest.mark.parametrize("name", [case.name for case in cases()])
 def test_recorded_pods_live_the_same_with_plans_and_without(name: str) -> None:
-    pods, deeds, seconds = recorded_pods(name, 30, Random(name))
+    pods, deeds, seconds = recorded_pods(name, 16, Random(name))
 
     quick = lived(pods, deeds, seconds=seconds)
     slow = lived(pods, deeds, seconds=seconds, is_planned=False)
@@ -23,7 +27,7 @@ def test_recorded_pods_live_the_same_with_plans_and_without(name: str) -> None:
     assert not slow.planned
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(10))
 def test_random_pods_live_the_same_with_plans_and_without(seed: int) -> None:
     pods, deeds = random_pods(Random(seed), 60)
 
@@ -33,7 +37,7 @@ def test_random_pods_live_the_same_with_plans_and_without(seed: int) -> None:
     assert quick.observed() == slow.observed()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_pods_that_are_taken_over_live_the_same_with_plans_and_without(seed: int) -> None:
     pods, deeds = random_pods(Random(100 + seed), 60)
 
@@ -43,7 +47,7 @@ def test_pods_that_are_taken_over_live_the_same_with_plans_and_without(seed: int
     assert quick.observed() == slow.observed()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_writes_that_fail_are_tried_again_the_same_with_plans_and_without(seed: int) -> None:
     random = Random(200 + seed)
     pods, deeds = random_pods(random, 60)
@@ -69,7 +73,7 @@ def test_pods_that_are_taken_over_are_planned_again() -> None:
 
 def test_many_writes_of_pods_are_planned() -> None:
     planned = written = 0
-    for seed in range(10):
+    for seed in range(3):
         pods, deeds = random_pods(Random(seed), 150)
         story = lived(pods, deeds, seconds=40)
         planned += story.planned

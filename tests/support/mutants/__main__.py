@@ -1,0 +1,92 @@
+"""Says for each mutant which of its directed tests finds it.
+
+    python -m tests.support.mutants [NAME]
+
+Ends with 1 if a mutant is found by none that is not called equivalent, or if one that is called so is found.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import pytest
+
+from tests.support.mutants.mutant import Mutant
+
+LISTS = {
+    "traced_lives": (
+        "tests/unit/controller/plans/test_tracing.py",
+        "tests/unit/controller/plans/test_source.py",
+        "tests/unit/controller/plans/test_soundness.py",
+        "tests/unit/controller/lifecycle/test_life_plan.py",
+    ),
+}
+"""Modules with `MUTANTS`, and the files of the tests that are to find them."""
+
+
+class _Trials:
+    """Runs the tests once for each mutant, in a fork of the process that has collected them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.wrong: list[Mutant] = []
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests as they are, then with each mutant."""
+        if failed := _first_failure(session, None):
+            print(f"without any mutant fails {failed}")
+            raise pytest.UsageError
+        # Not before pytest has begun, which has to be the first that imports the product.
+        for mutant in import_module(f"tests.support.mutants.{self.name}").MUTANTS:
+            mutant.code()  # it can be made
+            found = _first_failure(session, mutant)
+            print(f"{_verdict(mutant, found)}\n    {mutant}", flush=True)
+            if bool(found) == bool(mutant.equivalent):
+                self.wrong.append(mutant)
+        return True
+
+
+def _verdict(mutant: Mutant, found: str) -> str:
+    if found:
+        return f"found by {found}{' - CALLED EQUIVALENT' if mutant.equivalent else ''}"
+    return f"equivalent: {mutant.equivalent}" if mutant.equivalent else "NOT FOUND"
+
+
+def _first_failure(session: pytest.Session, mutant: Mutant | None) -> str:
+    """Return the first test that fails with a mutant; an empty text if all pass."""
+    source, sink = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        name = ""
+        if mutant is not None:
+            mutant.apply()
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                name = item.nodeid.rpartition("/")[2]
+                break
+        os.write(sink, name.encode())
+        os._exit(0)
+    os.close(sink)
+    with os.fdopen(source) as answer:
+        found = answer.read()
+    os.waitpid(pid, 0)
+    return found
+
+
+def main(names: Sequence[str]) -> int:
+    """Try the mutants of some lists, or of all."""
+    wrong = 0
+    for name in names or LISTS:
+        trials = _Trials(name)
+        options = ["-o", "addopts=", "-p", "no:terminal", "-p", "no:inline_snapshot"]
+        if pytest.main([*options, *LISTS[name]], plugins=[trials]):
+            return 1
+        wrong += len(trials.wrong)
+    print(f"{wrong} are not as they should be")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

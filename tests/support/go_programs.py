@@ -1,5 +1,7 @@
-"""Builds programs in Go that are part of the tests; Go fetches modules that its cache lacks."""
+"""Programs in Go that are part of the tests, built once; Go fetches modules that its cache lacks."""
 
+import fcntl
+import hashlib
 import json
 import os
 import pwd
@@ -11,14 +13,44 @@ import pytest
 
 _HOME = pwd.getpwuid(os.getuid()).pw_dir
 """The user's own home folder, where Go has its modules; tests have another."""
+_KEPT = Path(_HOME) / ".cache" / "kwokctl" / "tests"
 
 
 def built(name: str, folder: Path, *, is_static: bool = False) -> Path:
-    """Build `tests/support/NAME` into a folder; skips the test where that is not possible.
+    """Have `tests/support/NAME` in a folder; skips the test where it cannot be built.
 
-    What is static runs in a container without any library.
+    What is static runs in a container without any library. A program is kept in the cache folder
+    for its sources and the version of Go.
     """
-    return _built(Path(__file__).parent / name, ".", folder / name, is_static=is_static)
+    source, program = Path(__file__).parent / name, folder / name
+    kept = _KEPT / f"{name}-{_mark(source, is_static=is_static)}"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with (_KEPT / f"{name}.lock").open("w") as lock:  # several processes of tests need it
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            for old in _KEPT.glob(f"{name}-*"):
+                old.unlink()
+            shutil.copy2(_built(source, ".", program, is_static=is_static), f"{kept}.new")
+            Path(f"{kept}.new").rename(kept)
+    shutil.copy2(kept, program)
+    return program
+
+
+def _mark(source: Path, *, is_static: bool) -> str:
+    """Return what is the same as long as Go builds the same."""
+    version = subprocess.run([_go(), "version"], capture_output=True, check=True).stdout
+    settings = os.environ.get("GOFLAGS", ""), os.environ.get("CGO_ENABLED", ""), str(is_static)
+    found = hashlib.sha256(b"\0".join((version, *map(str.encode, settings))))
+    for file in sorted(each for each in source.rglob("*") if each.is_file()):
+        found.update(f"\0{file.relative_to(source)}\0".encode() + file.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _go() -> str:
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("Go is not installed")
+    return go
 
 
 def built_from(wanted: str, package: str, folder: Path) -> Path:
@@ -27,11 +59,8 @@ def built_from(wanted: str, package: str, folder: Path) -> Path:
 
 
 def _built(source: Path, package: str, program: Path, *, is_static: bool = False) -> Path:
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("Go is not installed")
     result = subprocess.run(
-        [go, "build", "-o", program, package],
+        [_go(), "build", "-o", program, package],
         cwd=source,
         env={
             "GOMODCACHE": f"{_HOME}/go/pkg/mod",
@@ -50,11 +79,8 @@ def _built(source: Path, package: str, program: Path, *, is_static: bool = False
 
 def module(wanted: str) -> Path:
     """Return the folder of a Go module, which Go fetches; skips the test where that is not possible."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("Go is not installed")
     result = subprocess.run(
-        [go, "mod", "download", "-json", wanted],
+        [_go(), "mod", "download", "-json", wanted],
         env={"GOMODCACHE": f"{_HOME}/go/pkg/mod", "HOME": _HOME, **_inherited()},
         capture_output=True,
         text=True,

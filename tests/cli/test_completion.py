@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli.main import run
-from tests.cli.conftest import Kwokctl
+from tests.cli.conftest import Kwokctl, need_shell
 from tests.support.recording_runner import RecordingRunner
 from tests.support.shell_rig import Shell, shell
 
@@ -187,7 +187,6 @@ def typed(
     environ: dict[str, str],
     clusters: None,
     tmp_path: Path,
-    need_shell: Callable[[str], None],
 ) -> Iterator[Shell]:
     """Start a shell that has the script, and in whose PATH kwokctl is."""
     name: str = request.param

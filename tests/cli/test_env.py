@@ -11,6 +11,7 @@ from kwokctl.cli.parsing.options import kubeconfig_path
 from kwokctl.cli.verbs import env
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.host.paths import WorkDir, default_workdir
+from tests.cli.conftest import need_shell
 from tests.support.options import cluster_options
 from tests.support.recording_runner import RecordingRunner
 from tests.support.saved_cluster import save_cluster
@@ -56,9 +57,7 @@ def test_the_language_is_that_of_the_users_shell(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_reads_a_value_with_any_characters_as_it_is(
-    shell: str, need_shell: Callable[[str], None]
-) -> None:
+def test_a_shell_reads_a_value_with_any_characters_as_it_is(shell: str) -> None:
     need_shell(shell)
     value = "/a b/'c'/\"d\"/$HOME/`x`/\\e/%"
     script = env.export(shell, "A", value) + "\nprintf '%s' \"$A\""

@@ -42,6 +42,7 @@ from kwokctl.dataplane.bulk.api import AT_ONCE
 from kwokctl.dataplane.etcd import EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
+from kwokctl.dataplane.port import DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import RequestError, UnavailableError, UsageError, make_room
@@ -162,13 +163,17 @@ async def scale_with(
         if kv is not None and route.etcd is not None and route.choice.path == "etcd":
             etcd_route = _etcd_route(route, kv, route.etcd.address, controller)
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
+        plane = await open_plane(ApiPlane(pool), etcd_route, wall)
+        oversight = None
+        if etcd_route is not None and plane.direct is not None:
+            oversight = _oversight(pool, etcd_route, plane.direct)
         context = ScaleContext(
             reader=ClusterApiReader(client),
-            plane=await open_plane(ApiPlane(pool), etcd_route, wall),
+            plane=plane,
             progress=progress,
             wall=wall,
             choice=route.choice,
-            oversight=None if etcd_route is None else _oversight(pool, etcd_route),
+            oversight=oversight,
             managed_fields=route.managed_fields,
             etcd_quota=None if kv is None else EtcdQuota(kv, route.quota, progress),
             insists=route.insists,
@@ -264,7 +269,7 @@ def _etcd_route(route: ScaleRoute, kv: Kv, address: str, controller: ControllerC
     )
 
 
-def _oversight(pool: Pool, route: EtcdRoute) -> Oversight:
+def _oversight(pool: Pool, route: EtcdRoute, direct: DirectWriter) -> Oversight:
     async def pod_names(namespace: str | None, prefix: str) -> set[str]:
         key = route.keys.key(PODS, namespace, prefix)
         begin = len(key) - len(prefix.encode())
@@ -272,6 +277,7 @@ def _oversight(pool: Pool, route: EtcdRoute) -> Oversight:
         return {each[begin:].decode() for each in found}
 
     return Oversight(
+        direct=direct,
         pool=pool,
         ended=EndedWatches(pool, every=_ASK_EVERY, clock=time.monotonic),
         pod_names=pod_names,

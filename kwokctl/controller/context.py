@@ -26,3 +26,5 @@ class ControllerContext(msgspec.Struct, frozen=True, kw_only=True):
     metrics: Metrics = msgspec.field(default_factory=controller_metrics)
     rights: RightsLog = msgspec.field(default_factory=RightsLog)
     warnings: ObjectWarnings = msgspec.field(default_factory=ObjectWarnings)
+    has_plans: bool = True
+    """Whether pods that are alike are played by plans where writes go to etcd; a test compares both."""

@@ -164,7 +164,8 @@ async def _serve(
         )
         controller = Controller(settings, holder, context)
         controller.metrics.ask(lambda: {(NAME, ()): ended.number})
-        controller.metrics.ask(plane.figures)
+        if plane.direct is not None:
+            controller.metrics.ask(plane.direct.figures)
         fallback = _fallback(settings, plane, pool, random)
         stages = ChangingStages(settings, controller, manager=_MANAGER)
         documents = _documents(settings, client, stages, context)
@@ -196,9 +197,9 @@ def _fallback(
     settings: Settings, plane: DataPlane, pool: Pool, random: Random
 ) -> AdmissionFallback | None:
     insists = settings.etcd is not None and settings.etcd.insists
-    if insists or not plane.past_api:
+    if insists or plane.direct is None:
         return None
-    return AdmissionFallback(plane.leave, pool, random)
+    return AdmissionFallback(plane.direct.leave, pool, random)
 
 
 async def _plane(
@@ -217,7 +218,7 @@ async def _plane(
     )
     pauses = (backoff(tries, random, first=0.2, most=5.0) for tries in count(1))
     plane = await open_plane(api, route, wall, pauses=pauses)
-    if plane.past_api:
+    if plane.direct is not None:
         log.info("writing statuses and leases to etcd at '%s'", at.address)
     return plane
 

@@ -44,6 +44,7 @@ class Controller:
         """Set it when all pods are known: until then no new pod gets an address that one may have."""
         self._settings = settings
         self._context = context
+        self._direct = context.plane.direct
         self._stages = by_kind(settings.stages)
         self._played: dict[Kind, PlayedKind] = {}
         self.kinds_changed = asyncio.Event()
@@ -98,7 +99,8 @@ class Controller:
 
     def seen(self, resource: Resource, version: int) -> None:
         """Take note that the watch of a kind has come to a version."""
-        self._context.plane.seen(resource, version)
+        if self._direct is not None:
+            self._direct.seen(resource, version)
         self.scale_api.note(resource, version)
 
     def other_kinds(self) -> set[Kind]:

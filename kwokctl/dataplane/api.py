@@ -1,7 +1,7 @@
 """The data plane that goes through the Kubernetes API, as kubelets do."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 import orjson
@@ -10,7 +10,6 @@ from kwokctl.dataplane.bulk.api import ApiBulk
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.port import (
-    Figures,
     NewObjects,
     ObjectKey,
     OldObjects,
@@ -34,7 +33,7 @@ class ApiPlane:
     """Writes over a pool of connections; one request is one write."""
 
     leases_at_once = 1
-    past_api = False
+    direct = None
 
     def __init__(self, pool: Pool, *, manager: str = FIELD_MANAGER) -> None:
         """Use the pool, which the caller closes. The cluster records `manager` as the writer."""
@@ -87,18 +86,6 @@ class ApiPlane:
         )
         return orjson.loads(answer)
 
-    async def patch_and_record(
-        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
-    ) -> Json | None:
-        """Return None: a request is for one object."""
-        return None
-
-    async def store_whole(
-        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
-    ) -> int | None:
-        """Return None: the API server applies patches."""
-        return None
-
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes, each by a request of its own."""
         return await asyncio.gather(*map(self._renew, renewals))
@@ -127,20 +114,6 @@ class ApiPlane:
     async def delete_many(self, old: OldObjects) -> None:
         """Delete objects by single requests, many at once."""
         await self.bulk.delete(old)
-
-    def seen(self, resource: Resource, version: int) -> None:
-        """Do nothing: the API server itself paces its clients."""
-
-    def lag(self, resource: Resource) -> float:
-        """Return 0: no write waits for a watch."""
-        return 0.0
-
-    def leave(self, resources: Collection[Resource]) -> None:
-        """Do nothing: everything is written through the API."""
-
-    def figures(self) -> Figures:
-        """Return nothing."""
-        return {}
 
     async def _renew(self, renewal: Renewal) -> Renewed:
         document = renewal.lease.document()

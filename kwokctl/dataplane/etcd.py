@@ -8,6 +8,7 @@ client writes meanwhile is never undone.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from typing import Self
 
 import msgspec
 
@@ -65,7 +66,6 @@ class EtcdPlane:
     """Writes to etcd beside the API server, whose watch cache shows the writes to all clients."""
 
     leases_at_once = TOGETHER
-    past_api = True
 
     def __init__(
         self,
@@ -103,6 +103,11 @@ class EtcdPlane:
             api.record, route.store, route.keys, self._namespace, manager=manager
         )
         self._bulk = EtcdBulk(access, partial(Window, tick=BULK_TICK), insists=route.insists)
+
+    @property
+    def direct(self) -> Self:
+        """Itself: it can do all that is possible past the API server."""
+        return self
 
     def leave(self, resources: Collection[Resource]) -> None:
         """Write objects of these kinds, and of no others, through the API from now on."""

@@ -1,6 +1,7 @@
 """The port through which fake kubelets and `scale` write to a cluster.
 
-Two protocols, one for each of them; every adapter serves both.
+Two protocols, one for each of them; every adapter serves both. A third has what only an adapter
+past the API server can do.
 
 Whatever implements it may have many calls in flight and must keep each object's writes in the order
 of its calls. A write computed from an older copy of an object must never undo what other clients have
@@ -178,11 +179,11 @@ class KubeletWriter(Protocol):
 
     leases_at_once: int
     """How many renewals go together best."""
-    past_api: bool
-    """Whether it writes past the API server's admission.
 
-    Its user then watches webhooks and policies, and calls `leave` for the kinds that they admit.
-    """
+    @property
+    def direct(self) -> "DirectWriter | None":
+        """What it can do past the API server; None if everything goes through the API."""
+        ...
 
     async def create(
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
@@ -198,23 +199,6 @@ class KubeletWriter(Protocol):
         """Patch one object, or its subresource, and return it as stored."""
         ...
 
-    async def patch_and_record(
-        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
-    ) -> Json | None:
-        """Patch one object and create an Event in one step; None if that cannot be, with neither done."""
-        ...
-
-    async def store_whole(
-        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
-    ) -> int | None:
-        """Store a whole object of which only the status is new, and with it an Event, in one step.
-
-        `value` is as etcd has it, and certainly what a patch would make of the object as it was in
-        `version`. Returns the revision of the write; None, with nothing done, where the object must
-        be patched.
-        """
-        ...
-
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes, each if it has not been changed meanwhile; raises nothing."""
         ...
@@ -228,10 +212,6 @@ class KubeletWriter(Protocol):
         current: Json = None,
     ) -> None:
         """Delete one object, only the one with this `uid` if given; finalizers are honoured."""
-        ...
-
-    def seen(self, resource: Resource, version: int) -> None:
-        """Take note that the caller's watch of a kind has come to a version: it paces writes."""
         ...
 
 
@@ -254,18 +234,47 @@ class BulkWriter(Protocol):
         """
         ...
 
-    def lag(self, resource: Resource) -> float:
-        """Return for how many seconds watches have not shown a write; 0 if writes do not wait."""
+
+class DirectWriter(Protocol):
+    """What an adapter can do that writes past the API server and its admission.
+
+    Its user watches webhooks and policies, and calls `leave` for the kinds to which they apply. A write
+    that cannot be made now, as of such a kind, is answered with None, and nothing is done then: the API
+    server has to be asked, by the methods of `KubeletWriter`.
+    """
+
+    async def patch_and_record(
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
+    ) -> Json | None:
+        """Patch one object and create an Event in one step."""
         ...
 
+    async def store_whole(
+        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
+    ) -> int | None:
+        """Store a whole object of which only the status is new, and with it an Event, in one step.
 
-class DataPlane(KubeletWriter, BulkWriter, Protocol):
-    """What every adapter serves; callers do not depend on which one it is."""
+        `value` is as etcd has it, and certainly what a patch would make of the object as it was in
+        `version`. Returns the revision of the write.
+        """
+        ...
 
     def leave(self, resources: Collection[Resource]) -> None:
         """Write objects of these kinds, and of no others, through the API from now on."""
         ...
 
-    def figures(self) -> Figures:
-        """Return how writers are paced."""
+    def seen(self, resource: Resource, version: int) -> None:
+        """Take note that the caller's watch of a kind has come to a version: it paces writes."""
         ...
+
+    def lag(self, resource: Resource) -> float:
+        """Return for how many seconds watches have not shown a write of a bulk; 0 without a bulk."""
+        ...
+
+    def figures(self) -> Figures:
+        """Return how writers are paced, as metrics."""
+        ...
+
+
+class DataPlane(KubeletWriter, BulkWriter, Protocol):
+    """What every adapter serves; callers do not depend on which one it is."""

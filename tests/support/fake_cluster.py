@@ -164,9 +164,6 @@ class FakeCluster(ThroughApi):
         else:
             self.remove(target.resource, target.name, target.namespace or "")
 
-    def seen(self, resource: Resource, version: int) -> None:
-        """Nothing is paced."""
-
     async def get(self, target: ObjectKey) -> bytes:
         self.writes.append(("get", target.name))
         await self._admit_read()

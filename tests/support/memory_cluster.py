@@ -165,9 +165,6 @@ class MemoryCluster(ThroughApi):
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         raise AssertionError("scaling renews nothing")
 
-    def seen(self, resource: Resource, version: int) -> None:
-        """Nothing is paced."""
-
     def _create(self, resource: Resource, namespace: str | None, body: Json) -> bytes:
         name = body["metadata"]["name"]
         self.before_create(body)

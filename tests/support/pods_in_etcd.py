@@ -82,7 +82,7 @@ class Story:
         self.etcd = Etcd()
         self.delays = Delays()
         self.plane = RecordingPlane(self._plane(path))
-        self.plane.past_api &= is_planned
+        self._is_planned = is_planned
         self.settings = _settings(stages, has_kubelet_pods=has_kubelet_pods)
         self.controller = self.new_controller(random)
 
@@ -94,6 +94,7 @@ class Story:
             random=random,
             wall=self.wall,
             delay_queue=self.delays,
+            has_plans=self._is_planned,
         )
         controller = Controller(self.settings, "test", context)
         controller.pods_listed.set()

@@ -6,6 +6,7 @@ from typing import Any
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import (
     DataPlane,
+    DirectWriter,
     Figures,
     NewObjects,
     ObjectKey,
@@ -25,9 +26,11 @@ class RecordingPlane:
     def __init__(self, plane: DataPlane) -> None:
         self._plane = plane
         self.leases_at_once = plane.leases_at_once
-        self.past_api = plane.past_api
         self.calls: list[tuple[str, str]] = []
         """What was requested, and of which objects: their names, a kind, or how many."""
+        self.direct: DirectWriter | None = None
+        if plane.direct is not None:
+            self.direct = RecordingDirect(plane.direct, self.calls)
         self.done = 0
         """Objects of bulk writes that have been created or deleted."""
 
@@ -44,18 +47,6 @@ class RecordingPlane:
     async def patch(self, target: ObjectKey, patch: Patch, *, current: Any = None) -> Any:
         self.calls.append(("patch", target.name))
         return await self._plane.patch(target, patch, current=current)
-
-    async def patch_and_record(
-        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Any
-    ) -> Any:
-        self.calls.append(("patch_and_record", target.name))
-        return await self._plane.patch_and_record(target, patch, event, current=current)
-
-    async def store_whole(
-        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
-    ) -> int | None:
-        self.calls.append(("store_whole", target.name))
-        return await self._plane.store_whole(target, value, version, event)
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         self.calls += [("renew", renewal.node) for renewal in renewals]
@@ -91,16 +82,36 @@ class RecordingPlane:
 
         await self._plane.delete_many(replace(old, on_deleted=on_deleted))
 
+
+class RecordingDirect:
+    """What the adapter can do past the API server."""
+
+    def __init__(self, direct: DirectWriter, calls: list[tuple[str, str]]) -> None:
+        self._direct = direct
+        self.calls = calls
+
+    async def patch_and_record(
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Any
+    ) -> Any:
+        self.calls.append(("patch_and_record", target.name))
+        return await self._direct.patch_and_record(target, patch, event, current=current)
+
+    async def store_whole(
+        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
+    ) -> int | None:
+        self.calls.append(("store_whole", target.name))
+        return await self._direct.store_whole(target, value, version, event)
+
     def seen(self, resource: Resource, version: int) -> None:
         self.calls.append(("seen", resource.kind))
-        self._plane.seen(resource, version)
+        self._direct.seen(resource, version)
 
     def lag(self, resource: Resource) -> float:
-        return self._plane.lag(resource)
+        return self._direct.lag(resource)
 
     def leave(self, resources: Collection[Resource]) -> None:
         self.calls.append(("leave", " ".join(sorted(each.plural for each in resources))))
-        self._plane.leave(resources)
+        self._direct.leave(resources)
 
     def figures(self) -> Figures:
-        return self._plane.figures()
+        return self._direct.figures()

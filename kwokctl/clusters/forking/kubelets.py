@@ -119,7 +119,8 @@ async def _patch(plane: DataPlane, change: tuple[ForkedNode, dict[str, Json]]) -
         written = await plane.patch(key, patch, current=node.whole)
     except EtcdConflictError:  # the API server merges it with what was written meanwhile
         written = await plane.patch(key, patch)
-    plane.seen(NODES, int(written["metadata"]["resourceVersion"]))
+    if plane.direct is not None:
+        plane.direct.seen(NODES, int(written["metadata"]["resourceVersion"]))
 
 
 def _port(node: ForkedNode) -> int:

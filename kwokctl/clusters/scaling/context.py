@@ -12,7 +12,7 @@ from kwokctl.clusters.scaling.objects.stored_texts import TextStore
 from kwokctl.clusters.scaling.reader import ClusterReader
 from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.dataplane.port import DataPlane
+from kwokctl.dataplane.port import DataPlane, DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.resource import Resource
@@ -35,6 +35,8 @@ NamesLike = Callable[[str | None, str], Awaitable[Collection[str]]]
 class Oversight(msgspec.Struct, frozen=True, kw_only=True):
     """What is needed to check whether writes past the API server are allowed, and how far watches are."""
 
+    direct: DirectWriter
+    """Is given the kinds that must go through the API, and says how far watches are behind."""
     pool: Pool
     """Leads to the API server: webhooks, policies and quotas are watched there."""
     ended: EndedWatches

@@ -12,10 +12,8 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from kwokctl.clusters.scaling.context import ScaleContext
+from kwokctl.clusters.scaling.context import Oversight, ScaleContext
 from kwokctl.dataplane.pacing import LATE
-from kwokctl.dataplane.port import BulkWriter
-from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Step
 from kwokctl.tasks import beside
@@ -99,20 +97,19 @@ async def held_back(context: ScaleContext, resource: Resource, step: Step) -> As
     if context.oversight is None:
         yield
         return
-    async with beside(_report_lag(context.plane, context.oversight.ended, resource, step)):
+    async with beside(_report_lag(context.oversight, resource, step)):
         yield
 
 
-async def _report_lag(
-    plane: BulkWriter, ended: EndedWatches, resource: Resource, step: Step
-) -> None:
+async def _report_lag(oversight: Oversight, resource: Resource, step: Step) -> None:
     """Report how far watches are behind while that is much: an ended watch has to start again."""
     while True:
         await asyncio.sleep(_TELL_EVERY)
-        lag = plane.lag(resource)
+        lag = oversight.direct.lag(resource)
         if lag <= LATE:
             step.say("")
             continue
+        ended = oversight.ended
         await ended.refresh()
         number = {0: "", 1: ", one was ended"}.get(ended.new, f", {ended.new:,} were ended")
         step.say(f"slowed down: watches are {lag:.1f} s behind{number}")

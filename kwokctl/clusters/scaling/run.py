@@ -104,8 +104,9 @@ class _Scaling:
             await self._remember(changes)
             admission = await self._admission(changes, changing)
             async with self._reporting(changes):
-                if admission is None or self._context.oversight is None:
-                    self._context.plane.leave(with_dependents(self._resource))
+                if admission is None:
+                    if self._context.oversight is not None:
+                        self._context.oversight.direct.leave(with_dependents(self._resource))
                     await self._through_api(changes, changing)
                 else:
                     await self._past_api(changes, admission, changing)
@@ -318,7 +319,7 @@ class _Scaling:
             self._resource,
             self._namespace,
             insists=self._context.insists,
-            leave=self._context.plane.leave,
+            leave=oversight.direct.leave,
             report=self._context.note_api,
         )
         await watching.enter_async_context(watched(admission))

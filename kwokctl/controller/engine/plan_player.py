@@ -9,7 +9,7 @@ from kwokctl.controller.plans.plan import StagePlan
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
-from kwokctl.dataplane.port import KubeletWriter, ObjectKey
+from kwokctl.dataplane.port import DirectWriter, ObjectKey
 from kwokctl.embedded.metrics import Metrics
 from kwokctl.specialization.shape import ObjectForm
 
@@ -27,11 +27,11 @@ class PlanPlayer:
     """Writes what a plan gives for an object."""
 
     def __init__(
-        self, plans: Plans, plane: KubeletWriter, metrics: Metrics, wall: Callable[[], float]
+        self, plans: Plans, direct: DirectWriter, metrics: Metrics, wall: Callable[[], float]
     ) -> None:
-        """Write through `plane`; `wall` is the time of day for Events."""
+        """Write by `direct`; `wall` is the time of day for Events."""
         self._plans = plans
-        self._plane = plane
+        self._direct = direct
         self._metrics = metrics
         self._wall = wall
 
@@ -56,7 +56,7 @@ class PlanPlayer:
             return None
         plan, after = found
         event = self._about(plan, state, target, version)
-        revision = await self._plane.store_whole(target, after.stored(), version, event)
+        revision = await self._direct.store_whole(target, after.stored(), version, event)
         if revision is None:
             return None
         self._count(plan)

@@ -19,9 +19,12 @@ class StagePlayer:
     def __init__(self, resource: Resource, context: ControllerContext, plans: Plans | None) -> None:
         """Play on the objects of a resource; those that are alike are known to `plans`."""
         plane, metrics, wall = context.plane, context.metrics, context.wall
+        direct = plane.direct
         self._resource = resource
         self._steps = StepPlayer(plane, context.reader, metrics, wall)
-        self._plans = PlanPlayer(plans, plane, metrics, wall) if plans is not None else None
+        self._plans: PlanPlayer | None = None
+        if plans is not None and direct is not None:
+            self._plans = PlanPlayer(plans, direct, metrics, wall)
 
     async def play(self, state: ObjectState, stage: Stage, functions: Mapping[str, object]) -> None:
         """Do the remaining steps, and note in `state` how far that has come.

@@ -38,6 +38,7 @@ class StepPlayer:
     ) -> None:
         """Write through `plane`; `wall` is the time of day for events."""
         self._plane = plane
+        self._direct = plane.direct
         self._reader = reader
         self._metrics = metrics
         self._wall = wall
@@ -87,6 +88,8 @@ class StepPlayer:
         functions: Mapping[str, object],
     ) -> Json | None:
         """Do both in one write; None if that cannot be, or if the patch would be no write."""
+        if self._direct is None:
+            return None
         try:
             patch = self._rendered(step, target, value, functions)
         except ExpressionError:
@@ -94,7 +97,7 @@ class StepPlayer:
         if patch is None:
             return None
         about = self._about(event, target, value)
-        answer = await self._plane.patch_and_record(target, patch, about, current=value)
+        answer = await self._direct.patch_and_record(target, patch, about, current=value)
         if answer is not None:
             self._metrics.count("kwok_controller_writes_total", verb="event")
             self._metrics.count("kwok_controller_writes_total", verb="patch")

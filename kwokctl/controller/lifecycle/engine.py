@@ -72,7 +72,8 @@ class PodEngine(StageEngine):
         `usual` is how pods without an annotation live: KUBELET, or by `stages`. `programs` say what
         the containers of those do which live as on a kubelet.
         """
-        plans = Plans(PODS) if context.plane.past_api else None
+        self._direct = context.plane.direct
+        plans = Plans(PODS) if context.has_plans and self._direct is not None else None
         super().__init__(PODS, stages, hooks, context, players=players, plans=plans)
         self._usual = usual
         self._looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans, programs)
@@ -231,10 +232,10 @@ class PodEngine(StageEngine):
         self, state: ObjectState, target: ObjectKey, outcome: PodOutcome
     ) -> _Change | None:
         """Write a pod as a plan has made it; None, with nothing done, if it must be looked at by itself."""
-        if outcome.form is None:
+        if outcome.form is None or self._direct is None:
             return None
         stored = outcome.form.stored()
-        revision = await self._context.plane.store_whole(target, stored, state.version)
+        revision = await self._direct.store_whole(target, stored, state.version)
         if revision is None:
             return None
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")

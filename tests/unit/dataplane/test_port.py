@@ -36,9 +36,7 @@ def test_scale_writes_through_any_adapter_of_the_port() -> None:
 
     assert (result.deleted, len(cluster.names("Node")), plane.done) == (30, 10, 70)
     assert plane.calls == [
-        ("leave", "nodes pods"),
         ("create_copies", "40 nodes"),
-        ("leave", "nodes pods"),
         ("delete_many", "30 nodes"),
     ]
 

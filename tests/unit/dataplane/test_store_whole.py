@@ -57,10 +57,3 @@ async def test_nothing_is_stored_of_a_kind_that_goes_through_the_api() -> None:
 
     rig.plane.leave({NODES})
     assert await rig.plane.store_whole(POD, NEW, seen)
-
-
-async def test_nothing_goes_past_the_api_without_etcd() -> None:
-    rig = Rig()
-
-    assert await rig.api.store_whole(POD, NEW, version(rig)) is None
-    assert rig.etcd.stored[KEY].value != NEW

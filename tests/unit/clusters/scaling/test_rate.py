@@ -15,6 +15,7 @@ from kwokctl.progress import Silent
 from tests.support import virtual_time
 from tests.support.listener import ToldStep
 from tests.support.memory_cluster import MemoryCluster
+from tests.support.never_direct import NeverDirect
 
 
 def on_virtual_time(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -130,7 +131,7 @@ async def test_objects_that_become_ready_steadily_set_the_pace() -> None:
     assert given == pytest.approx(10 * rate, rel=0.2)
 
 
-class Lagging(MemoryCluster):
+class Lagging(NeverDirect):
     """A data plane whose writes wait for watches."""
 
     behind = 0.0
@@ -158,21 +159,22 @@ def test_a_writer_that_is_held_back_says_by_what_until_it_is_no_more() -> None:
     said = []
 
     async def main() -> None:
-        figures, plane = Figures(Access(server="http://127.0.0.1:1")), Lagging()
+        figures, cluster = Figures(Access(server="http://127.0.0.1:1")), MemoryCluster()
+        direct = Lagging()
         ended = EndedWatches(figures, every=0, clock=lambda: 0.0)
         context = ScaleContext(
-            reader=plane,
-            plane=plane,
+            reader=cluster,
+            plane=cluster,
             progress=Silent(),
             wall=lambda: 0.0,
             choice=Choice(path="etcd", why="asked for"),
-            oversight=Oversight(pool=figures, ended=ended, pod_names=no_names),
+            oversight=Oversight(direct=direct, pool=figures, ended=ended, pod_names=no_names),
         )
         step = ToldStep("Creating pods", None, "")
         async with held_back(context, PODS, step):
             for more, behind in ((0, 1.24), (1, 2.0), (1, 3.0), (0, 0.1)):
                 figures.ended += more
-                plane.behind = behind
+                direct.behind = behind
                 await asyncio.sleep(1.2)
                 said.append(step.said[-1])
 

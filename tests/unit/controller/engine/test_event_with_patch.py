@@ -3,15 +3,18 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from kwokctl.controller.stages.model import EventStep
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
-from kwokctl.kube.resource import PODS
+from kwokctl.kube.resource import PODS, Resource
 from tests.support import virtual_time
 from tests.support.engine_rig import BUSY, CONFLICT, Rig, has, patch, pod, stage
 from tests.support.fake_cluster import FakeCluster
+from tests.support.never_direct import NeverDirect
 
 SAY = EventStep(type="Normal", reason="Created", message="")
 START = stage(
@@ -22,15 +25,34 @@ START = stage(
 )
 
 
-class Joining(FakeCluster):
-    """A data plane that can do both, and shows which it has done."""
+class Both(NeverDirect):
+    """Does both, and shows that."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
 
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
     ) -> Json | None:
-        answer = await self.patch(target, patch, current=current)
-        self.writes[-1] = ("both", target.name)
+        answer = await self._cluster.patch(target, patch, current=current)
+        self._cluster.writes[-1] = ("both", target.name)
         return answer
+
+
+class Joining(FakeCluster):
+    """A data plane that can do both."""
+
+    def __init__(self, *resources: Resource) -> None:
+        super().__init__(*resources)
+        self.direct = Both(self)
+
+
+class Declining(FakeCluster):
+    """A data plane that could do both, but not now."""
+
+    def __init__(self, *resources: Resource) -> None:
+        super().__init__(*resources)
+        self.direct = NeverDirect()
 
 
 def play(*stages: Any, plane: type[FakeCluster] = Joining, **refused: Any) -> Rig:
@@ -71,8 +93,11 @@ def test_steps_after_the_two_are_done_once_each() -> None:
     assert verbs(rig) == ["both", "patch", "create"]
 
 
-def test_a_data_plane_that_cannot_do_both_is_given_one_after_the_other() -> None:
-    rig = play(START, plane=FakeCluster)
+@pytest.mark.parametrize("plane", [FakeCluster, Declining])
+def test_a_data_plane_that_cannot_do_both_is_given_one_after_the_other(
+    plane: type[FakeCluster],
+) -> None:
+    rig = play(START, plane=plane)
 
     assert verbs(rig) == ["create", "patch"]
     assert rig.phase() == "Running"

@@ -171,13 +171,6 @@ async def test_kinds_that_something_watches_over_are_not_written_together(resour
     assert await rig.both(1) is None
 
 
-async def test_an_event_and_a_status_go_through_the_api_one_by_one() -> None:
-    rig = Rig()
-
-    assert await rig.api.patch_and_record(POD, RUNNING, event(1), current=rig.seen) is None
-    assert rig.api.recorded == []
-
-
 async def test_a_planned_object_is_stored_together_with_its_event() -> None:
     rig = Rig()
     await rig.plane.record(event(0))

@@ -6,7 +6,7 @@ from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.clusters.direct_etcd.writing import DROPPED, PreparedObject
 from kwokctl.clusters.object_files.recording.actions import Method, ReplayAction
 from kwokctl.dataplane.objects.merged_lists import lists_of_kind
-from kwokctl.dataplane.objects.stored import JSON, decoded, json_value, value_with
+from kwokctl.dataplane.objects.stored import JSON, UndecodableError, decoded, json_value, value_with
 from kwokctl.errors import (
     EtcdConflictError,
     EtcdGoneError,
@@ -71,8 +71,14 @@ class StoredPlayer:
 
 
 def patched_value(item: KeyValue, patch: Mapping[str, Json]) -> bytes:
-    """Return the value that an object has after a strategic merge patch, in the same encoding."""
+    """Return the value that an object has after a strategic merge patch, in the same encoding.
+
+    Raises UndecodableError for an object with fields that are not known: they would be lost.
+    """
     stored = decoded(item.value)
+    if stored.unknown:
+        lost = ", ".join(sorted(stored.unknown))
+        raise UndecodableError(f"it has fields that kwokctl does not know: {lost}")
     kind = (str(stored.document["apiVersion"]), str(stored.document["kind"]))
     document = directed_merge(stored.document, patch, lists_of_kind(*kind))
     metadata = document.get("metadata") or {}

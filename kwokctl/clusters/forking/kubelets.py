@@ -23,23 +23,31 @@ _FLAGS = {KUBELET_ADDRESS: "--kubelet-address=", _INTERNAL: "--node-ip="}
 _AT_ONCE = 128
 
 
-class ForkedNode(msgspec.Struct):
+class ForkedNode(msgspec.Struct, frozen=True):
     """A node."""
 
-    metadata: dict[str, Json]
-    spec: dict[str, Json] = {}
-    status: dict[str, Json] = {}
+    document: dict[str, Json]
+    """As a list of the API server has it, with the fields of its release, so that a write keeps them."""
 
     @property
     def name(self) -> str:
         """The name of the node."""
-        return str(self.metadata["name"])
+        return str(self.document["metadata"]["name"])
+
+    @property
+    def spec(self) -> dict[str, Json]:
+        """What the node is to be."""
+        return self.document.get("spec") or {}
+
+    @property
+    def status(self) -> dict[str, Json]:
+        """What its kubelet says of it."""
+        return self.document.get("status") or {}
 
     @property
     def whole(self) -> dict[str, Json]:
-        """The node as the API server gives it."""
-        parts = {"metadata": self.metadata, "spec": self.spec, "status": self.status}
-        return {"apiVersion": NODES.api_version, "kind": NODES.kind, **parts}
+        """The node as the API server gives it by itself."""
+        return {"apiVersion": NODES.api_version, "kind": NODES.kind, **self.document}
 
 
 class KubeletPlace(msgspec.Struct, frozen=True, kw_only=True):

@@ -93,7 +93,7 @@ async def _correct_nodes(
     now = server_of(wanted.setting)
     foreign: dict[str, str] = {}
     async for page in list_pages(client.pool, ListQuery(resource=NODES)):
-        nodes = [msgspec.json.decode(each, type=ForkedNode) for each in page.objects]
+        nodes = [ForkedNode(msgspec.json.decode(each)) for each in page.objects]
         real = {node.name: made for node in nodes if (made := real_nodes.maker_of(node))}
         if now:
             move = Move(former=wanted.former, now=now)
@@ -109,7 +109,7 @@ async def _replace_nodes(client: Client, wanted: Corrections, foreign: Mapping[s
     for node in wanted.nodes:
         await real_nodes.register(client, node)
     if wanted.nodes:
-        first = msgspec.convert(wanted.nodes[0], type=ForkedNode)
+        first = ForkedNode(dict(wanted.nodes[0]))
         authority = (wanted.setting.paths.pki / f"{AUTHORITY}.crt").read_bytes()
         former = sorted(set(foreign.values()))
         await real_nodes.rename(client, former, real_nodes.maker_of(first), authority)

@@ -29,7 +29,7 @@ def _node(port: int, internal: str = "198.19.255.254") -> ForkedNode:
     status: dict[str, Json] = {"addresses": _addresses("localhost", internal)}
     if port:
         status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": port}}
-    return ForkedNode(metadata={"name": "n"}, status=status)
+    return ForkedNode({"metadata": {"name": "n"}, "status": status})
 
 
 def _addresses(kubelet: str, internal: str) -> list[Json]:
@@ -103,7 +103,7 @@ async def test_nodes_are_moved_in_etcd_and_by_the_api_where_another_client_has_w
 
 def _stored(etcd: MemoryEtcd, name: str) -> ForkedNode:
     node = _node(1001)
-    node.metadata = {"name": name, "uid": name}
+    node.document["metadata"] = {"name": name, "uid": name}
     revision = etcd.put(f"/registry/minions/{name}".encode(), json.dumps(node.whole).encode())
-    node.metadata["resourceVersion"] = str(revision)
+    node.document["metadata"]["resourceVersion"] = str(revision)
     return node

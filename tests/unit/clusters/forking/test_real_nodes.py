@@ -26,7 +26,10 @@ SYSTEM, PUBLIC = (f"/api/v1/namespaces/kube-{name}/configmaps" for name in ("sys
     ],
 )
 def test_a_real_node_is_known_by_who_provides_it(provider: str | None, made_for: str) -> None:
-    assert maker_of(ForkedNode(metadata={"name": "n"}, spec={"providerID": provider})) == made_for
+    assert (
+        maker_of(ForkedNode({"metadata": {"name": "n"}, "spec": {"providerID": provider}}))
+        == made_for
+    )
 
 
 @pytest.mark.parametrize(

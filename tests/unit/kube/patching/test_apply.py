@@ -129,7 +129,7 @@ def test_a_patch_of_the_wrong_form_is_not_certain(patch_type: PatchType) -> None
 )
 @both_merges
 def test_what_identifies_an_object_is_not_to_be_patched(patch: Any, patch_type: PatchType) -> None:
-    with pytest.raises(UnknownPatchError, match="than the object"):
+    with pytest.raises(UnknownPatchError, match="differs from that of the object"):
         patched(patch, patch_type)
 
 

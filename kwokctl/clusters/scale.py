@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
-from kwokctl.clusters.scaling.context import Oversight, ScaleContext, Turn
+from kwokctl.clusters.scaling.context import ScaleContext, Supervision, Turn
 from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
 from kwokctl.clusters.scaling.objects.networks import ClusterBook
 from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS
@@ -164,16 +164,16 @@ async def scale_with(
             etcd_route = _etcd_route(route, kv, route.etcd.address, controller)
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
         plane = await open_plane(ApiPlane(pool), etcd_route, wall)
-        oversight = None
+        supervision = None
         if etcd_route is not None and plane.direct is not None:
-            oversight = _oversight(pool, etcd_route, plane.direct)
+            supervision = _supervision(pool, etcd_route, plane.direct)
         context = ScaleContext(
             reader=ClusterApiReader(client),
             plane=plane,
             progress=progress,
             wall=wall,
             choice=route.choice,
-            oversight=oversight,
+            supervision=supervision,
             managed_fields=route.managed_fields,
             etcd_quota=None if kv is None else EtcdQuota(kv, route.quota, progress),
             insists=route.insists,
@@ -269,14 +269,14 @@ def _etcd_route(route: ScaleRoute, kv: Kv, address: str, controller: ControllerC
     )
 
 
-def _oversight(pool: Pool, route: EtcdRoute, direct: DirectWriter) -> Oversight:
+def _supervision(pool: Pool, route: EtcdRoute, direct: DirectWriter) -> Supervision:
     async def pod_names(namespace: str | None, prefix: str) -> set[str]:
         key = route.keys.key(PODS, namespace, prefix)
         begin = len(key) - len(prefix.encode())
         found = await retried(partial(route.store.keys, key))
         return {each[begin:].decode() for each in found}
 
-    return Oversight(
+    return Supervision(
         direct=direct,
         pool=pool,
         ended=EndedWatches(pool, every=_ASK_EVERY, clock=time.monotonic),

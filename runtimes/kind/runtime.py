@@ -26,7 +26,7 @@ from runtimes.kind.nodes.creation import CONFIGURATION, Creation
 from runtimes.kind.nodes.nodes import KindNodes, remains
 from runtimes.kind.pods.kubeadm import MAKES, pod_patch
 from runtimes.kind.pods.placed_pods import PlacedPods
-from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.pod_settings import PodSettings
 from runtimes.kind.pods.preparation import known_host, make_files
 from runtimes.kind.pods.site import KindSite
 from runtimes.kind.pods.static_pod import knowing
@@ -90,7 +90,7 @@ class KindRuntime:
         await self._forget(plan, node)
         for component in placed(plan, on_host=False).components.values():
             if component.name not in MAKES:
-                await self._pods(plan.cluster).describe(component, self._manner(plan))
+                await self._pods(plan.cluster).describe(component, self._settings(plan))
 
     async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
         """Start what does not run yet; make the node if there is none."""
@@ -221,7 +221,7 @@ class KindRuntime:
         for component in placed(plan, on_host=False).components.values():
             make_files(component, paths)
             if component.name in MAKES:
-                patch = knowing(pod_patch(component, manner=self._manner(plan)), host)
+                patch = knowing(pod_patch(component, settings=self._settings(plan)), host)
                 write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
         write_atomic(folder / CONFIGURATION, yaml.dump_all([merged]))
         self._nodes(plan.cluster).prepare(merged, program=plan.maker.command[0], image=image)
@@ -272,8 +272,8 @@ class KindRuntime:
         made = [ComponentName(file.name.removesuffix(_PATCH)) for file in files]
         return sorted([*made, *self._pods(cluster).names()])
 
-    def _manner(self, plan: Plan) -> Manner:
-        return Manner(
+    def _settings(self, plan: Plan) -> PodSettings:
+        return PodSettings(
             root=self._paths(plan.cluster).root,
             user=os.getuid(),
             group=os.getgid(),

@@ -96,8 +96,8 @@ def test_an_export_asks_in_the_place_of_another_user(
     [(_, (source, request, _), _)] = runner.calls
     access = source.access()
     assert (access.as_user, access.as_groups) == ("me", ("a", "b"))
-    manner = request.manner
-    assert (manner.page_size, manner.pages_ahead, manner.qps) == (5, 2, 1.5)
+    reading = request.reading
+    assert (reading.page_size, reading.pages_ahead, reading.qps) == (5, 2, 1.5)
     assert (request.resumes, request.with_secrets) == (True, False)
     document = json.loads(capfd.readouterr().out)
     assert (document["result"]["objects"], document["cluster"]) == (1_234, "")

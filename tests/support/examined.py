@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from kwokctl.clusters.doctor.check import Report
-from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Overview, Pods, Store
 from kwokctl.clusters.state.home import Home
@@ -39,7 +39,7 @@ WELL = Overview(
 )
 
 
-class ServedPatient(Patient, frozen=True, kw_only=True):
+class ServedCluster(CheckedCluster, frozen=True, kw_only=True):
     """A cluster whose API server is a test's."""
 
     url: str = ""
@@ -60,14 +60,14 @@ def machine(folder: Path, runtime: FakeRuntime | None = None, **more: Any) -> Ma
     return Machine(home=home_in(folder, runtime), options=options, **{"root": folder, **more})
 
 
-def patient(
+def checked(
     folder: Path, seen: Overview = WELL, runtime: FakeRuntime | None = None, *, url: str = ""
-) -> ServedPatient:
+) -> ServedCluster:
     """Return a cluster with all components."""
     runtime = runtime or FakeRuntime()
     home = home_in(folder, runtime)
     saved = save_cluster(home.workdir, NAME, usual_options())
-    return ServedPatient(
+    return ServedCluster(
         home=home, saved=saved, runtime=runtime, seen=seen, url=url, wall=lambda: NOW
     )
 

@@ -16,7 +16,7 @@ from kwokctl.host.platforms import is_linux
 from kwokctl.model import ClusterName
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.doctor.cluster.patient import Patient
+    from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 
 T = TypeVar("T")
 _WITHIN = 120.0
@@ -51,14 +51,14 @@ async def examine(machine: Machine, name: ClusterName | None) -> Diagnosis:
         checks = OF_MACHINES if is_linux() else ELSEWHERE
         return Diagnosis(machine=await _carried_out(checks, machine))
     # A sixth of all modules: they are not needed without a cluster.
-    from kwokctl.clusters.doctor.cluster.patient import patient
+    from kwokctl.clusters.doctor.cluster.checked_cluster import checked_cluster
 
-    one = await patient(machine.home, name)
+    one = await checked_cluster(machine.home, name)
     of_machine = await _carried_out(OF_MACHINES, machine)
     return Diagnosis(machine=of_machine, cluster=name, of_cluster=await _visited(one))
 
 
-async def _visited(one: "Patient") -> list[Examined]:
+async def _visited(one: "CheckedCluster") -> list[Examined]:
     """Carry out the checks of a cluster whose needs are met; a stopped cluster has few."""
     from kwokctl.clusters.doctor.cluster.checks import CHECKS as OF_CLUSTERS
 
@@ -68,7 +68,7 @@ async def _visited(one: "Patient") -> list[Examined]:
     return [done.get(each.name) or _left_out(each) for each in OF_CLUSTERS]
 
 
-def _left_out(check: "Check[Patient]") -> Examined:
+def _left_out(check: "Check[CheckedCluster]") -> Examined:
     names = " and ".join(f"'{name}'" for name in check.needs)
     report = not_made(f"not looked at: {names} must be ready")
     return Examined(check=check.name, looks_at=check.looks_at, report=report)

@@ -20,7 +20,7 @@ from kwokctl.tasks import for_each
 _INTERNAL = "InternalIP"
 _FLAGS = {KUBELET_ADDRESS: "--kubelet-address=", _INTERNAL: "--node-ip="}
 """By type of a node's address: the argument of the controller with the one that nodes get."""
-_AT_ONCE = 128
+_WRITES_TOGETHER = 128
 
 
 class ForkedNode(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
     async def of(self, plane: DataPlane, nodes: list[ForkedNode]) -> None:
         """Give each node of a page the address of the present kubelet server, if it had that of the source's."""
         changes = [(node, status) for node in nodes if (status := self.change_of(node))]
-        await for_each(changes, partial(_patch, plane), at_once=_AT_ONCE)
+        await for_each(changes, partial(_patch, plane), at_once=_WRITES_TOGETHER)
 
     def change_of(self, node: ForkedNode) -> dict[str, Json]:
         """Return what of the status of a node is to change; nothing for one of another server."""

@@ -30,7 +30,7 @@ _NAMING = (
 """Objects that name the control plane, as far as they exist."""
 _AUTHORITY = re.compile(rb"(?<=certificate-authority-data: )[A-Za-z0-9+/=]+")
 _REGISTERED = ("labels", "annotations")
-_AT_ONCE = 32
+_DELETIONS_TOGETHER = 32
 _MISSING, _CONFLICT = 404, 409
 
 
@@ -44,7 +44,9 @@ async def forget(client: Client, name: str) -> None:
     """Delete a node of another cluster, and the pods on it: nothing will ever end them."""
     query = ListQuery(resource=PODS, field_selector=f"spec.nodeName={name}")
     async for page in list_pages(client.pool, query):
-        await for_each(map(_path_of_pod, page.objects), partial(_delete, client), at_once=_AT_ONCE)
+        await for_each(
+            map(_path_of_pod, page.objects), partial(_delete, client), at_once=_DELETIONS_TOGETHER
+        )
     await _delete(client, NODES.path(None, name))
 
 

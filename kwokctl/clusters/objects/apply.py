@@ -13,7 +13,7 @@ from kwokctl.kube.client import FIELD_MANAGER, Client, PatchType
 from kwokctl.retry import retried
 from kwokctl.tasks import for_each
 
-_AT_ONCE = 32
+_REQUESTS_TOGETHER = 32
 _FIRST = (DEFINITION, "Namespace")
 _LAST = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 """They would be asked about the other objects."""
@@ -36,7 +36,7 @@ async def apply_all(
         stored[number] = await apply_one(client, objects[number], namespace=namespace)
 
     for group in _groups(objects):
-        await for_each(group, one, at_once=_AT_ONCE)
+        await for_each(group, one, at_once=_REQUESTS_TOGETHER)
         await wait_served(client, [objects[n] for n in group if objects[n]["kind"] == DEFINITION])
     return [stored[number] for number in range(len(objects))]
 

@@ -15,7 +15,7 @@ from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.waits import Moved, after, bounded
 
-_AT_ONCE = 0.001
+_SHORTEST_WAIT = 0.001
 """Seconds: 0 would be no bound."""
 _NAMED = 5
 """Objects that are named of those that are late."""
@@ -62,7 +62,7 @@ async def wait_for(
     resource = await finder.find(wanted.kind)
     view = _View(resource, wanted)
     try:
-        async with bounded(seconds if seconds > 0 else _AT_ONCE) as moved:
+        async with bounded(seconds if seconds > 0 else _SHORTEST_WAIT) as moved:
             await _follow(pool, view, moved)
     except TimeoutError:
         # What was under way when the time was up says nothing to its reader.

@@ -23,7 +23,7 @@ Turn = Callable[[str, str], AbstractAsyncContextManager[object]]
 """Waits for its turn to change the named set; the text describes the change to come."""
 
 
-def at_once(_set: str, _doing: str) -> AbstractAsyncContextManager[object]:
+def without_turns(_set: str, _doing: str) -> AbstractAsyncContextManager[object]:
     """Do not wait for other commands."""
     return nullcontext()
 
@@ -32,8 +32,8 @@ NamesLike = Callable[[str | None, str], Awaitable[Collection[str]]]
 """Returns the names of all pods of a namespace that begin with a prefix, and costs little."""
 
 
-class Oversight(msgspec.Struct, frozen=True, kw_only=True):
-    """What is needed to check whether writes past the API server are allowed, and how far watches are."""
+class Supervision(msgspec.Struct, frozen=True, kw_only=True):
+    """The means to supervise writes past the API server: whether they are allowed, and how far watches lag."""
 
     direct: DirectWriter
     """Is given the kinds that must go through the API, and says how far watches are behind."""
@@ -55,7 +55,7 @@ class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     """The time of day as a POSIX time stamp."""
     choice: Choice
     """How objects are written, according to the cluster's options."""
-    oversight: Oversight | None = None
+    supervision: Supervision | None = None
     """What writes past the API server need; None if everything goes through it."""
     managed_fields: str = "auto"
     """Which copies have managed fields: with on and off all or none, with auto all but pods."""
@@ -71,7 +71,7 @@ class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether etcd is written to though that bypasses webhooks, policies or quotas."""
     tells_path: bool = False
     """Whether the data path is reported though nothing prevents direct writes."""
-    turn: Turn = at_once
+    turn: Turn = without_turns
     """Keeps other runs from changing the same set at the same time."""
 
     def note_api(self, why: str) -> None:

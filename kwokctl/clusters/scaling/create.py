@@ -133,13 +133,13 @@ class SetCreation:
 
     def kubelet(self, serials: Serials) -> AbstractAsyncContextManager[FakeKubelet | None]:
         """Provide what plays new objects like the cluster's kubelets, if they see them at once."""
-        oversight = self._context.oversight
+        supervision = self._context.supervision
         is_seen = self._resource == NODES or self._placing.node_of is not None
-        if oversight is None or oversight.controller is None or not serials or not is_seen:
+        if supervision is None or supervision.controller is None or not serials or not is_seen:
             return nullcontext()
         from kwokctl.clusters.scaling.kubelets import kubelet_of  # half of the controller's code
 
-        return kubelet_of(oversight.controller, self._resource.kind)
+        return kubelet_of(supervision.controller, self._resource.kind)
 
     async def others(self, wanted: Container[str]) -> int:
         """Count the objects that are not of the set, before anything is created.

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from kwokctl.clusters.scaling.context import Oversight, ScaleContext
+from kwokctl.clusters.scaling.context import Supervision, ScaleContext
 from kwokctl.dataplane.pacing import LATE
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Step
@@ -94,22 +94,22 @@ class Pace:
 @asynccontextmanager
 async def held_back(context: ScaleContext, resource: Resource, step: Step) -> AsyncIterator[None]:
     """Say in `step` when watches that do not follow hold writes back, while inside."""
-    if context.oversight is None:
+    if context.supervision is None:
         yield
         return
-    async with beside(_report_lag(context.oversight, resource, step)):
+    async with beside(_report_lag(context.supervision, resource, step)):
         yield
 
 
-async def _report_lag(oversight: Oversight, resource: Resource, step: Step) -> None:
+async def _report_lag(supervision: Supervision, resource: Resource, step: Step) -> None:
     """Report how far watches are behind while that is much: an ended watch has to start again."""
     while True:
         await asyncio.sleep(_TELL_EVERY)
-        lag = oversight.direct.lag(resource)
+        lag = supervision.direct.lag(resource)
         if lag <= LATE:
             step.say("")
             continue
-        ended = oversight.ended
+        ended = supervision.ended
         await ended.refresh()
         number = {0: "", 1: ", one was ended"}.get(ended.new, f", {ended.new:,} were ended")
         step.say(f"slowed down: watches are {lag:.1f} s behind{number}")

@@ -9,7 +9,7 @@ from kwokctl.clusters.etcd_quota import stored_size
 from kwokctl.clusters.scaling.admission import SetAdmission, watched, with_dependents
 from kwokctl.clusters.scaling.changes import Changes, Names, Serials, changes_for
 from kwokctl.clusters.scaling.consent import is_agreed, remark_parameters
-from kwokctl.clusters.scaling.context import Oversight, ScaleContext, amount
+from kwokctl.clusters.scaling.context import ScaleContext, Supervision, amount
 from kwokctl.clusters.scaling.create import SetCreation
 from kwokctl.clusters.scaling.delete import SetDeletion
 from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters
@@ -105,8 +105,8 @@ class _Scaling:
             admission = await self._admission(changes, changing)
             async with self._reporting(changes):
                 if admission is None:
-                    if self._context.oversight is not None:
-                        self._context.oversight.direct.leave(with_dependents(self._resource))
+                    if self._context.supervision is not None:
+                        self._context.supervision.direct.leave(with_dependents(self._resource))
                     await self._through_api(changes, changing)
                 else:
                     await self._past_api(changes, admission, changing)
@@ -180,9 +180,9 @@ class _Scaling:
         if self._request.wait is None:
             return
         wanted = Names(self._request, changes.missing, changes.kept)
-        oversight = self._context.oversight
-        if oversight is not None and self._resource == PODS and not changes.surplus:
-            reader, names = self._context.reader, oversight.pod_names
+        supervision = self._context.supervision
+        if supervision is not None and self._resource == PODS and not changes.surplus:
+            reader, names = self._context.reader, supervision.pod_names
             stragglers = Stragglers(reader, self._namespace, self._selector, wanted, names)
             await self._wait(stragglers, len(wanted))
             return
@@ -256,11 +256,11 @@ class _Scaling:
 
         Each answer of the API server has megabytes, and takes it and us 30 ms: it is asked anyway in DEBUG.
         """
-        oversight = self._context.oversight
-        if oversight is None:
+        supervision = self._context.supervision
+        if supervision is None:
             yield
             return
-        ended = oversight.ended
+        ended = supervision.ended
         async with beside(ended.ask()) if log.isEnabledFor(logging.DEBUG) else nullcontext():
             yield
         if not ended.is_known:
@@ -299,27 +299,27 @@ class _Scaling:
         as long as the set is `changing`.
         """
         number = max(len(changes.missing), len(changes.surplus))
-        oversight, why = self._context.oversight, None
+        supervision, why = self._context.supervision, None
         if number < WORTH:
-            oversight = None
-        elif oversight is not None and changes.missing and self._renderer.pattern() is None:
-            oversight, why = None, _BRANCHES
+            supervision = None
+        elif supervision is not None and changes.missing and self._renderer.pattern() is None:
+            supervision, why = None, _BRANCHES
         watching = await changing.enter_async_context(AsyncExitStack())
-        admission = None if oversight is None else await self._watched(oversight, watching)
+        admission = None if supervision is None else await self._watched(supervision, watching)
         if admission is not None and (why := admission.why) is not None:
             await watching.aclose()
             admission = None
         self._report_path(why, number)
         return admission
 
-    async def _watched(self, oversight: Oversight, watching: AsyncExitStack) -> SetAdmission:
+    async def _watched(self, supervision: Supervision, watching: AsyncExitStack) -> SetAdmission:
         """Begin to watch the webhooks, policies and quotas that may apply to the objects."""
         admission = SetAdmission(
-            oversight.pool,
+            supervision.pool,
             self._resource,
             self._namespace,
             insists=self._context.insists,
-            leave=oversight.direct.leave,
+            leave=supervision.direct.leave,
             report=self._context.note_api,
         )
         await watching.enter_async_context(watched(admission))

@@ -19,7 +19,7 @@ from kwokctl.kube.resource import NODES
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 4
+_WRITES_TOGETHER = 4
 _COMPONENT = "kubelet"
 
 
@@ -44,7 +44,7 @@ class NodeReports:
         """Follow `nodes`."""
         self._context = context
         self._nodes = nodes
-        self._queue: BatchQueue[_Report] = work_queue(self._write, _AT_ONCE)
+        self._queue: BatchQueue[_Report] = work_queue(self._write, _WRITES_TOGETHER)
         self._waiting: dict[str, _Report] = {}
         self._rebooted: set[str] = set()
         nodes.listen(self)

@@ -11,7 +11,7 @@ from kwokctl.embedded.http.parsing import RequestHead
 Take = Callable[[int], Awaitable[bytes]]
 """Returns received bytes, at most the number that is given; b"" if no more come."""
 
-_AT_ONCE = 16 * 1024
+_PIECE_BYTES = 16 * 1024
 _CHUNKS_BEGIN = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -41,7 +41,7 @@ async def _read_chunks(take: Take) -> bytes:
     parser.feed_data(_CHUNKS_BEGIN)
     received = 0
     while not chunks.are_whole:
-        piece = await _taken(take, _AT_ONCE)
+        piece = await _taken(take, _PIECE_BYTES)
         received += len(piece)
         # What says how large a chunk is may be larger than the chunk.
         if received > 8 * LONGEST_BODY or len(chunks.body) > LONGEST_BODY:

@@ -12,7 +12,7 @@ from kwokctl.embedded.http.parsing import RequestHead, read_head
 _END_OF_HEAD = b"\r\n\r\n"
 _HANDSHAKE = b"\x16"
 """How a handshake of TLS begins, and no request."""
-AT_ONCE = 16 * 1024
+BUFFER_BYTES = 16 * 1024
 """Bytes that are received at once, as many as TLS has in a record."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from kwokctl.embedded.http import encoding
 from kwokctl.embedded.http.bodies import ClientGoneError
-from kwokctl.embedded.http.connection import AT_ONCE, ServedConnection
+from kwokctl.embedded.http.connection import BUFFER_BYTES, ServedConnection
 from kwokctl.embedded.http.limits import PAUSE
 from kwokctl.embedded.http.listening import accepted, connected
 from kwokctl.embedded.http.messages import Answer, NoAnswerError, RefusedError, Request
@@ -43,7 +43,7 @@ class HttpServer:
         self._admit = admit
         self._count = count
         self._strangers = Strangers()
-        self._buffer = bytearray(AT_ONCE)
+        self._buffer = bytearray(BUFFER_BYTES)
         self.connections = 0
         """How many there are now."""
 

@@ -13,7 +13,7 @@ from kwokctl.etcd.marks.missing import MissingKeys
 Range = tuple[bytes, bytes]
 """The keys from the first up to, without, the second."""
 _PAGE = 10_000
-_AT_ONCE = 64
+_READS_TOGETHER = 64
 
 
 class Present(NamedTuple):
@@ -56,8 +56,8 @@ async def present_in_all(kv: Kv, content: Content, ranges: Sequence[Range]) -> P
             there.update((item.key, item.mod_revision) for item in page.items)
     suspects = [key for key, written in there.items() if content.revision_of(key) != written]
     changed: list[KeyValue] = []
-    for first in range(0, len(suspects), _AT_ONCE):
-        read = (_one(kv, key, revision) for key in suspects[first : first + _AT_ONCE])
+    for first in range(0, len(suspects), _READS_TOGETHER):
+        read = (_one(kv, key, revision) for key in suspects[first : first + _READS_TOGETHER])
         changed += chain.from_iterable(await asyncio.gather(*read))
     missing = [key for key in content.keys if key not in there and _is_within(key, ranges)]
     return Present(revision, changed, missing)

@@ -5,7 +5,7 @@ import errno
 import os
 from collections.abc import Callable
 
-_AT_ONCE = 64 * 1024
+_PIECE_BYTES = 64 * 1024
 """Bytes: what a pipe holds by default (pipe(7))."""
 _PATIENCE = 1.0
 """Seconds without data, after which nothing more is expected of a program that has ended."""
@@ -25,7 +25,7 @@ class ReadEnd:
         """Return what has been written, at least one byte; b"" at the end."""
         while True:
             try:
-                return os.read(self._fd, _AT_ONCE)
+                return os.read(self._fd, _PIECE_BYTES)
             except BlockingIOError:
                 if not await self._becomes_readable():
                     return b""

@@ -106,11 +106,11 @@ def watch(  # noqa: PLR0913 - they say what to watch
         label_selector=label_selector,
         field_selector=field_selector,
     )
-    manner = _Manner(accept, gather, from_cache, while_served)
-    return _Watch(pool, query, decoder, manner).run()
+    options = _WatchOptions(accept, gather, from_cache, while_served)
+    return _Watch(pool, query, decoder, options).run()
 
 
-class _Manner(NamedTuple):
+class _WatchOptions(NamedTuple):
     accept: str
     gather: float
     from_cache: bool
@@ -120,12 +120,14 @@ class _Manner(NamedTuple):
 class _Watch(Generic[T]):
     """One watch: its `resourceVersion`, and the objects that exist at that version."""
 
-    def __init__(self, pool: Pool, query: ListQuery, decoder: Decoder[T], manner: _Manner) -> None:
+    def __init__(
+        self, pool: Pool, query: ListQuery, decoder: Decoder[T], options: _WatchOptions
+    ) -> None:
         self._pool = pool
         self._query = query
         self._decode = decoder
-        self._manner = manner
-        self._from_cache = manner.from_cache
+        self._options = options
+        self._from_cache = options.from_cache
         self._known = Known()
         self._version = ""
         self._synced = False
@@ -146,7 +148,7 @@ class _Watch(Generic[T]):
                     await self._pause()
                 self._version = ""
             except ApiError as e:
-                if self._manner.while_served and is_not_served(e):
+                if self._options.while_served and is_not_served(e):
                     return
                 if not self._synced and is_final(e):
                     raise
@@ -183,8 +185,8 @@ class _Watch(Generic[T]):
         """List from the cache once: what cannot be read in a minute is then read page by page."""
         if self._from_cache:
             self._from_cache = False
-            return list_from_cache(self._pool, self._query, accept=self._manner.accept)
-        return list_pages(self._pool, self._query, limit=PAGE, accept=self._manner.accept)
+            return list_from_cache(self._pool, self._query, accept=self._options.accept)
+        return list_pages(self._pool, self._query, limit=PAGE, accept=self._options.accept)
 
     async def _follow(self) -> AsyncGenerator[list[Event[T]], None]:
         """Yield what changes, until the server ends the watch, as it does every few minutes."""
@@ -200,17 +202,17 @@ class _Watch(Generic[T]):
         last = float("-inf")
         try:
             async with self._pool.stream(
-                path, accept=self._manner.accept, silence=seconds + 30
+                path, accept=self._options.accept, silence=seconds + 30
             ) as stream:
                 async for piece in stream:
                     now = clock()
-                    is_busy, last = now - last < 2 * self._manner.gather, now
+                    is_busy, last = now - last < 2 * self._options.gather, now
                     if events := self._events(lines.feed(piece)):
                         yield events
                     if self._error is not None:
                         raise self._error
                     if is_busy:
-                        await stream.gather(now + self._manner.gather - clock())
+                        await stream.gather(now + self._options.gather - clock())
         except ApiError as e:
             if has_forgotten(e):
                 raise _GoneError from e

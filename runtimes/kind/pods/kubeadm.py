@@ -20,7 +20,7 @@ from kwokctl.model import (
     Plan,
 )
 from runtimes.kind.kubelets import CONFIGURED
-from runtimes.kind.pods.pod_settings import Manner, resources, sight, volumes
+from runtimes.kind.pods.pod_settings import PodSettings, resources, sight, volumes
 
 MAKES = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
 """The components that kubeadm makes static pods of."""
@@ -87,7 +87,7 @@ def configurations(
     return tuple({**one, "metadata": {"name": "config"}} for one in (cluster, init, kubelet))
 
 
-def pod_patch(component: Component, *, manner: Manner) -> dict[str, Json]:
+def pod_patch(component: Component, *, settings: PodSettings) -> dict[str, Json]:
     """Return the strategic merge patch of a component's pod: what it sees of the node's files,
     and its limits.
 
@@ -96,11 +96,14 @@ def pod_patch(component: Component, *, manner: Manner) -> dict[str, Json]:
     """
     specification: dict[str, Json] = {
         "containers": [{"name": component.name, **sight(component), **resources(component.limits)}],
-        "volumes": volumes(component, manner.root),
-        "terminationGracePeriodSeconds": manner.patience,
+        "volumes": volumes(component, settings.root),
+        "terminationGracePeriodSeconds": settings.patience,
     }
     if component.name == ETCD:
-        specification["securityContext"] = {"runAsUser": manner.user, "runAsGroup": manner.group}
+        specification["securityContext"] = {
+            "runAsUser": settings.user,
+            "runAsGroup": settings.group,
+        }
     return {"spec": specification}
 
 

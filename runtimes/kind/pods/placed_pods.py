@@ -12,7 +12,7 @@ from runtimes.engine.client import Container, Engine
 from runtimes.engine.images import EngineImages, image_of
 from runtimes.engine.inside import Inside
 from runtimes.engine.site import host_address
-from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.pod_settings import PodSettings
 from runtimes.kind.pods.static_pod import knowing, static_pod
 
 _BROUGHT = "/var/lib/kwokctl/images"
@@ -36,13 +36,13 @@ class PlacedPods:
         """Name the components."""
         return [ComponentName(file.stem) for file in self._folder.glob("*.json")]
 
-    async def describe(self, component: Component, manner: Manner) -> None:
+    async def describe(self, component: Component, settings: PodSettings) -> None:
         """Keep a component's pod, and have its image; one that runs stays as it is until it ends.
 
         Raises what `image_of` does.
         """
         image = await image_of(EngineImages(self._engine), component)
-        pod = static_pod(component, image=image, manner=manner)
+        pod = static_pod(component, image=image, settings=settings)
         write_atomic(self._file(component.name), json.dumps(pod, indent=1))
 
     async def brought(

@@ -14,7 +14,7 @@ _ELSEWHERE = Path("/mnt/host")
 _SCRATCH, _SCRATCH_VOLUME = "/tmp", "scratch"  # noqa: S108 - the container's own
 
 
-class Manner(msgspec.Struct, frozen=True, kw_only=True):
+class PodSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that hold for every pod of a cluster."""
 
     root: Path

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from kwokctl.json_value import Json
 from kwokctl.model import Component, HttpProbe
 from kwokctl.runtime import HOST
-from runtimes.kind.pods.pod_settings import Manner, resources, sight, volumes
+from runtimes.kind.pods.pod_settings import PodSettings, resources, sight, volumes
 
 _CRITICAL = {"priorityClassName": "system-node-critical", "priority": 2000001000}
 """As the pods of kubeadm are: the kubelet ends others first when the node is short of something."""
@@ -17,7 +17,7 @@ _PROBED_EVERY = 5
 """Seconds."""
 
 
-def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str, object]:
+def static_pod(component: Component, *, image: str, settings: PodSettings) -> dict[str, object]:
     """Describe a component's pod."""
     return {
         "apiVersion": "v1",
@@ -29,17 +29,17 @@ def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str,
         },
         "spec": {
             "containers": [_container(component, image)],
-            "volumes": volumes(component, manner.root),
+            "volumes": volumes(component, settings.root),
             "securityContext": {
-                **_ids(component, manner),
+                **_ids(component, settings),
                 "seccompProfile": {"type": "RuntimeDefault"},
             },
             "hostNetwork": True,
             # The kernel lets the first process of a container ignore the signals that it sends
             # itself; so the pod's own comes first.
             "shareProcessNamespace": True,
-            "restartPolicy": "Always" if manner.revive else "Never",
-            "terminationGracePeriodSeconds": manner.patience,
+            "restartPolicy": "Always" if settings.revive else "Never",
+            "terminationGracePeriodSeconds": settings.patience,
             "automountServiceAccountToken": False,
             **_CRITICAL,
         },
@@ -80,13 +80,13 @@ def _words(component: Component) -> dict[str, Json]:
     return {name: value for name, value in words.items() if value}
 
 
-def _ids(component: Component, manner: Manner) -> dict[str, Json]:
+def _ids(component: Component, settings: PodSettings) -> dict[str, Json]:
     """Return as whom it runs; of an image of the user's own that says it itself nothing."""
     own = component.own
     if own and (own.user or component.artifact.image):
         given = zip(("runAsUser", "runAsGroup"), filter(None, own.user.split(":")), strict=False)
         return {name: int(number) for name, number in given}
-    return {"runAsUser": manner.user, "runAsGroup": manner.group}
+    return {"runAsUser": settings.user, "runAsGroup": settings.group}
 
 
 def _guard(component: Component) -> dict[str, Json]:

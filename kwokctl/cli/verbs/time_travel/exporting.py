@@ -153,7 +153,7 @@ def export(
     """
     from kwokctl.clusters.object_files.exporting.choice import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, export_objects
-    from kwokctl.clusters.object_files.exporting.listing import ReadingManner
+    from kwokctl.clusters.object_files.exporting.listing import ReadOptions
     from kwokctl.clusters.object_files.rules.schema import load_rules
 
     if record:
@@ -166,7 +166,7 @@ def export(
         kinds=named(kinds),
         with_secrets=_has_secrets(call, kinds, with_secrets),
         rules=load_rules(rules) if rules else None,
-        manner=ReadingManner(page_size=page_size, pages_ahead=pages_ahead, qps=qps),
+        reading=ReadOptions(page_size=page_size, pages_ahead=pages_ahead, qps=qps),
     )
     if call.is_dry_run:
         dry_run.remark(call, _foreseen(str(source), request), output)

@@ -14,9 +14,9 @@ from kwokctl.clusters.doctor.cluster import (
     pods,
     ports,
 )
-from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 
-CHECKS: Sequence[Check[Patient]] = tuple(
+CHECKS: Sequence[Check[CheckedCluster]] = tuple(
     module.CHECK
     for module in (components, ports, clock, etcd, controller, nodes, metrics, pods, deletions)
 )

@@ -3,21 +3,21 @@
 from email.utils import parsedate_to_datetime
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
-from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.model import KUBE_APISERVER
 
 _TOLERATED = 5.0
 """Seconds. Leases of nodes are renewed by this machine's clock, and judged by the other."""
 
 
-async def look(patient: Patient) -> Report:
+async def look(checked: CheckedCluster) -> Report:
     """Compare the clock with the date of an answer, which has whole seconds."""
-    async with patient.api() as pool:
+    async with checked.api() as pool:
         answer = await pool.request("GET", "/version")
     date = answer.header(b"date")
     if date is None:
         return not_made("unknown: the API server's answer has no date")
-    ahead = parsedate_to_datetime(date).timestamp() - patient.wall()
+    ahead = parsedate_to_datetime(date).timestamp() - checked.wall()
     if abs(ahead) <= _TOLERATED:
         return Report(state="that of this machine")
     direction = "ahead of" if ahead > 0 else "behind"

@@ -1,8 +1,8 @@
 """Which objects have been deleted and do not go, of any kind but pods, which have a check of their own."""
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
-from kwokctl.clusters.doctor.cluster.patient import Patient
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery
@@ -24,13 +24,13 @@ _NOT_LOOKED_AT = frozenset(
 _AWAY = frozenset({403, 404, 405, 503})
 
 
-async def look(patient: Patient) -> Report:
+async def look(checked: CheckedCluster) -> Report:
     """Look at the metadata of all kinds; of a namespace its conditions say what is left in it."""
-    async with patient.api() as pool:
+    async with checked.api() as pool:
         kinds = _kinds(await served_kinds(Client(pool)))
-        stuck = {resource: await _stuck(patient, pool, resource) for resource in kinds}
+        stuck = {resource: await _stuck(checked, pool, resource) for resource in kinds}
         findings = [
-            await _finding(patient, pool, resource, each)
+            await _finding(checked, pool, resource, each)
             for resource, found in stuck.items()
             for each in found[:_SHOWN]
         ]
@@ -48,9 +48,9 @@ def _kinds(served: ServedKinds) -> list[Resource]:
     return list(preferred.values())
 
 
-async def _stuck(patient: Patient, pool: Pool, resource: Resource) -> list[KnownMetadata]:
+async def _stuck(checked: CheckedCluster, pool: Pool, resource: Resource) -> list[KnownMetadata]:
     """Return those of a kind; none of one that is gone meanwhile, or whose own server is away."""
-    since = patient.wall() - _STUCK
+    since = checked.wall() - _STUCK
     objects = known_objects(pool, ListQuery(resource=resource))
     try:
         return [each async for each in objects if each.is_deleted_since(since)]
@@ -61,7 +61,7 @@ async def _stuck(patient: Patient, pool: Pool, resource: Resource) -> list[Known
 
 
 async def _finding(
-    patient: Patient, pool: Pool, resource: Resource, one: KnownMetadata
+    checked: CheckedCluster, pool: Pool, resource: Resource, one: KnownMetadata
 ) -> DoctorFinding:
     kind = resource.kind.lower()
     within = f" in '{one.namespace}'" if resource.namespaced else ""
@@ -73,7 +73,7 @@ async def _finding(
         )
     left = await _left_in(pool, one.name) if resource == NAMESPACES else ""
     name = f"{one.name} -n {one.namespace}" if resource.namespaced else one.name
-    remedy = f"{patient.command} kubectl get {_word(resource)} {name} -o yaml"
+    remedy = f"{checked.command} kubectl get {_word(resource)} {name} -o yaml"
     return DoctorFinding(what=f"{what}{left and f': {left}'}", remedy=remedy)
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
-from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.overview.problems import counted
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS
 from kwokctl.embedded.resource_metrics import ANNOTATION, path_of
@@ -22,7 +22,7 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KUBE_APISERVER, METRICS_SERVER
 from kwokctl.tasks import for_each
 
-_AT_ONCE = 16
+_WRITES_TOGETHER = 16
 
 
 class _Metadata(msgspec.Struct):
@@ -46,17 +46,17 @@ class _Node(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Node).decode
 
 
-async def look(patient: Patient) -> Report:
+async def look(checked: CheckedCluster) -> Report:
     """Count the nodes without a path; whole nodes are read only if there are some."""
-    if METRICS_SERVER not in patient.saved.names:
+    if METRICS_SERVER not in checked.saved.names:
         return Report(state="no metrics-server")
-    async with patient.api() as pool:
+    async with checked.api() as pool:
         silent = [each async for each in _silent(pool, accept=METADATA)]
         if silent:
             silent = [each async for each in _silent(pool) if _is_fake(each)]
     names = [each.metadata.name for each in silent]
     state = f"{len(names):,} nodes without a path" if names else "each node has a path"
-    return Report(state=state, findings=_findings(patient, names))
+    return Report(state=state, findings=_findings(checked, names))
 
 
 async def _silent(pool: Pool, *, accept: str = "application/json") -> AsyncIterator[_Node]:
@@ -72,24 +72,24 @@ def _is_fake(node: _Node) -> bool:
     return any(address.type == KUBELET_ADDRESS for address in node.status.addresses)
 
 
-def _findings(patient: Patient, names: Sequence[str]) -> tuple[DoctorFinding, ...]:
+def _findings(checked: CheckedCluster, names: Sequence[str]) -> tuple[DoctorFinding, ...]:
     if not names:
         return ()
     finding = DoctorFinding(
         what=f"{counted(len(names), 'node')} without metrics, such as '{names[0]}': "
         f"the annotation '{ANNOTATION}' is missing",
-        remedy=f"{patient.command} doctor --fix, or wait for the next status of the node",
+        remedy=f"{checked.command} doctor --fix, or wait for the next status of the node",
         repair=Repair(
-            what=f"Annotating {len(names):,} of the nodes of '{patient.name}'",
-            do=partial(_annotate, patient, names),
+            what=f"Annotating {len(names):,} of the nodes of '{checked.name}'",
+            do=partial(_annotate, checked, names),
         ),
     )
     return (finding,)
 
 
-async def _annotate(patient: Patient, names: Sequence[str]) -> None:
+async def _annotate(checked: CheckedCluster, names: Sequence[str]) -> None:
     """Say of each node where its metrics are; it may be gone meanwhile."""
-    async with patient.api() as pool:
+    async with checked.api() as pool:
         client = Client(pool)
 
         async def annotate(name: str) -> None:
@@ -103,7 +103,7 @@ async def _annotate(patient: Patient, names: Sequence[str]) -> None:
                 if e.status != 404:
                     raise
 
-        await for_each(names, annotate, at_once=_AT_ONCE)
+        await for_each(names, annotate, at_once=_WRITES_TOGETHER)
 
 
 CHECK = Check(

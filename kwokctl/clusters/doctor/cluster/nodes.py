@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kwokctl.clusters.doctor.check import Check, Report, found, not_made
-from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.overview.problems import of_nodes
 from kwokctl.clusters.stage_tools.live import (
     custom_stages_of_cluster,
@@ -18,24 +18,24 @@ from kwokctl.kube.resource import NODES
 from kwokctl.model import KUBE_APISERVER
 
 
-async def look(patient: Patient) -> Report:
+async def look(checked: CheckedCluster) -> Report:
     """Count nodes, and try each Stage of the cluster on one that is not Ready."""
-    nodes = patient.seen.nodes
+    nodes = checked.seen.nodes
     if nodes is None:
         return not_made("not looked at: they could not be listed")
     state = f"{nodes.ready:,} of {nodes.total:,} Ready"
-    problems = [*of_nodes(patient.seen)]
+    problems = [*of_nodes(checked.seen)]
     if not problems:
         return Report(state=state)
-    async with patient.api() as pool:
+    async with checked.api() as pool:
         node = await Client(pool).find(NODES, None, nodes.not_ready)
-    notes = () if node is None else tuple(await why_no_stage(patient, node))
+    notes = () if node is None else tuple(await why_no_stage(checked, node))
     return Report(state=state, notes=notes, findings=tuple(map(found, problems)))
 
 
-async def why_no_stage(patient: Patient, value: Json) -> Iterator[str]:
+async def why_no_stage(checked: CheckedCluster, value: Json) -> Iterator[str]:
     """Return, for each Stage of an object's kind, that it matches, or the first rule that does not."""
-    home, name = patient.home, patient.name
+    home, name = checked.home, checked.name
     custom = await custom_stages_of_cluster(home, name) if has_custom_stages(home, name) else None
     stages = stages_for(documents_of_cluster(home, name, custom), value)
     called = f"'{value['metadata']['name']}'"

@@ -11,8 +11,8 @@ from functools import partial
 import msgspec
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
-from kwokctl.clusters.doctor.cluster.patient import Patient
 from kwokctl.clusters.overview.problems import counted, of_pods
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
@@ -30,7 +30,7 @@ _LOOKED_AT = 20
 """Nodes whose pods are looked at for what is reported; a repair looks at all."""
 _OURS = "kwok.x-k8s.io/"
 """How the finalizers begin that fake kubelets take away."""
-_AT_ONCE = b'{"gracePeriodSeconds":0}'
+_WITHOUT_GRACE = b'{"gracePeriodSeconds":0}'
 
 
 class _Sorted(msgspec.Struct):
@@ -45,19 +45,19 @@ class _Sorted(msgspec.Struct):
     """By the name of a node, those that are being deleted."""
 
 
-async def look(patient: Patient) -> Report:
+async def look(checked: CheckedCluster) -> Report:
     """Sort pods by their nodes, then look into those that are wrong."""
-    async with patient.api() as pool:
+    async with checked.api() as pool:
         pods = await _sorted(pool)
         lost = [each async for each in _on(pool, _some(pods.gone)[:1])]
         leaving = [each async for each in _on(pool, _some(pods.leaving))]
-    stuck = [each for each in leaving if each.is_deleted_since(patient.wall() - _STUCK)]
+    stuck = [each for each in leaving if each.is_deleted_since(checked.wall() - _STUCK)]
     return Report(
         state=_counts(pods.total, pods.leaving.total()),
         findings=(
-            *map(found, of_pods(patient.seen)),
-            *_lost(patient, pods, lost),
-            *_stuck(patient, stuck),
+            *map(found, of_pods(checked.seen)),
+            *_lost(checked, pods, lost),
+            *_stuck(checked, stuck),
         ),
     )
 
@@ -90,26 +90,28 @@ async def _on(pool: Pool, nodes: Iterable[str]) -> AsyncIterator[KnownMetadata]:
             yield each
 
 
-def _lost(patient: Patient, pods: _Sorted, some: list[KnownMetadata]) -> Iterator[DoctorFinding]:
+def _lost(
+    checked: CheckedCluster, pods: _Sorted, some: list[KnownMetadata]
+) -> Iterator[DoctorFinding]:
     if not pods.gone:
         return
     nodes = [node for node, count in pods.given_up.items() if count]
     count = pods.given_up.total()
     repair = Repair(
-        what=f"Removing {count:,} deleted pods of '{patient.name}' whose nodes are gone",
-        do=partial(_remove, patient, nodes),
+        what=f"Removing {count:,} deleted pods of '{checked.name}' whose nodes are gone",
+        do=partial(_remove, checked, nodes),
     )
     what = f"{counted(pods.gone.total(), 'pod')} on nodes that are gone, such as '{next(iter(pods.gone))}'"
     remedy = "create the node again, or delete its pods"
     if some:
         name = f"-n {some[0].namespace} {some[0].name}"
-        remedy = f"{patient.command} kubectl delete pod --force --grace-period=0 {name}"
+        remedy = f"{checked.command} kubectl delete pod --force --grace-period=0 {name}"
     yield DoctorFinding(what=what, remedy=remedy, repair=repair if count else None)
 
 
-async def _remove(patient: Patient, nodes: Iterable[str]) -> None:
+async def _remove(checked: CheckedCluster, nodes: Iterable[str]) -> None:
     """Remove the deleted pods of gone nodes, of one node after the other: no kubelet ends them."""
-    async with patient.api() as pool:
+    async with checked.api() as pool:
         async for pod in _on(pool, nodes):
             if pod.deleted:
                 await _end(Client(pool), pod)
@@ -119,18 +121,18 @@ async def _end(client: Client, pod: KnownMetadata) -> None:
     """Take our finalizers off a pod, and delete it at once; it may be gone meanwhile."""
     try:
         await pod.without(client, PODS, _OURS)
-        await client.call("DELETE", PODS.path(pod.namespace, pod.name), _AT_ONCE)
+        await client.call("DELETE", PODS.path(pod.namespace, pod.name), _WITHOUT_GRACE)
     except ApiError as e:
         if e.status != 404:
             raise
 
 
-def _stuck(patient: Patient, stuck: list[KnownMetadata]) -> tuple[DoctorFinding, ...]:
+def _stuck(checked: CheckedCluster, stuck: list[KnownMetadata]) -> tuple[DoctorFinding, ...]:
     if not stuck:
         return ()
     one = stuck[0]
     what = f"{counted(len(stuck), 'pod')} stuck in deletion, such as '{one.name}'"
-    explain = f"{patient.command} stage explain pod/{one.name} -n {one.namespace}"
+    explain = f"{checked.command} stage explain pod/{one.name} -n {one.namespace}"
     remedy = f"see which Stage deletes it: {explain}"
     if one.finalizers:
         what += f", which has the finalizers {', '.join(one.finalizers)}"

@@ -1,4 +1,4 @@
-"""What the checks of a machine are given."""
+"""The machine that the checks of `doctor` examine."""
 
 import time
 from collections.abc import Callable

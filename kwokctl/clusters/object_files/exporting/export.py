@@ -13,7 +13,7 @@ from kwokctl.clusters.object_files.documents import (
     listed_object,
 )
 from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
-from kwokctl.clusters.object_files.exporting.listing import KindPage, Listing, ReadingManner
+from kwokctl.clusters.object_files.exporting.listing import KindPage, Listing, ReadOptions
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
 from kwokctl.clusters.object_files.exporting.scrubbing import scrubber_of
 from kwokctl.clusters.object_files.rules.applying import Scrubber
@@ -73,7 +73,7 @@ class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
     kinds: Sequence[str] = ()
     """Words for kinds; without any, the usual ones and custom resources."""
     with_secrets: bool = False
-    manner: ReadingManner = msgspec.field(default_factory=ReadingManner)
+    reading: ReadOptions = msgspec.field(default_factory=ReadOptions)
     rules: SnapshotRules | None = None
     """What becomes of objects before they are written."""
     force: bool = False
@@ -148,7 +148,7 @@ class ObjectExport:
     async def _fill(self, file: PartFile, choice: ChosenKinds, scrubber: Scrubber | None) -> None:
         if file.journal.objects:
             self._progress.note(f"continuing after {file.journal.objects:,} objects")
-        listing = Listing(self._client.pool, choice.kinds, self._request.manner)
+        listing = Listing(self._client.pool, choice.kinds, self._request.reading)
         with self._progress.step("Reading objects", unit="objects") as step:
             step.advance(file.journal.objects)
             async for page in listing.pages(file.journal.place):
@@ -167,7 +167,7 @@ class ObjectExport:
         words = (
             *self._source,
             *kinds,
-            str(self._request.manner.page_size),
+            str(self._request.reading.page_size),
             repr(self._request.rules),
         )
         return hashlib.sha256("\n".join(words).encode()).hexdigest()

@@ -19,7 +19,7 @@ KINDS_AT_ONCE = 4
 PAGE_SIZE, PAGES_AHEAD = 500, 10
 
 
-class ReadingManner(msgspec.Struct, frozen=True, kw_only=True):
+class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How an API server is read."""
 
     page_size: int = PAGE_SIZE
@@ -72,12 +72,12 @@ class Turns:
 class Listing:
     """Reads the kinds of a snapshot."""
 
-    def __init__(self, pool: Pool, kinds: Sequence[ServedKind], manner: ReadingManner) -> None:
+    def __init__(self, pool: Pool, kinds: Sequence[ServedKind], reading: ReadOptions) -> None:
         """Ask through `pool`; must be called where an event loop runs."""
         self._pool = pool
         self._kinds = kinds
-        self._manner = manner
-        self._turns = Turns(manner.qps, asyncio.get_running_loop().time)
+        self._reading = reading
+        self._turns = Turns(reading.qps, asyncio.get_running_loop().time)
 
     async def pages(self, start: PagePlace) -> AsyncIterator[KindPage]:
         """Yield the pages of all kinds in their order, from a place on; the next ones are on their way.
@@ -86,7 +86,7 @@ class Listing:
         has been forgotten, the kind is read again.
         """
         numbers = range(start.kind, len(self._kinds))
-        queues = [asyncio.Queue[KindPage](max(1, self._manner.pages_ahead)) for _ in numbers]
+        queues = [asyncio.Queue[KindPage](max(1, self._reading.pages_ahead)) for _ in numbers]
         slots = asyncio.Semaphore(KINDS_AT_ONCE)
         readers = []
         for number, queue in zip(numbers, queues, strict=True):
@@ -122,6 +122,6 @@ class Listing:
     async def _page(self, number: int, token: str) -> ListPage:
         await self._turns.turn()
         query = ListQuery(resource=self._kinds[number].resource)
-        size = str(self._manner.page_size) if self._manner.page_size else ""
+        size = str(self._reading.page_size) if self._reading.page_size else ""
         words = {"limit": size, "continue": token}
         return await one_page(self._pool, query.path(**words))

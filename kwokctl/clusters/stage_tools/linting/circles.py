@@ -61,7 +61,7 @@ class _Walker:
         elif len(path) > MOST_AT_ONCE:
             self._note(path[path.index(path[-1]) : -1])
         elif state not in self._walked:
-            for stage in self._at_once(value):
+            for stage in self._without_delay(value):
                 for after in self._after(stage, value):
                     self._walk(after, (*path, stage), (*states, state))
             self._walked.add(state)
@@ -73,7 +73,7 @@ class _Walker:
             stages = dict.fromkeys(circle[first:] + circle[:first])
             self._circles.setdefault(frozenset(circle), tuple(stages))
 
-    def _at_once(self, value: Json) -> Sequence[Stage]:
+    def _without_delay(self, value: Json) -> Sequence[Stage]:
         """Return the Stages that may be chosen, nothing if one of them takes time."""
         chosen = possible(basis_of_sound(self._stages, value, lambda *_: None))
         takes_time = any(seconds_range(stage.delay, value, _NOW)[1] >= SHORTEST for stage in chosen)

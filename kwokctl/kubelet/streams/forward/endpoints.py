@@ -12,7 +12,7 @@ from kwokctl.tasks import beside
 
 _PATIENCE = 10.0
 """Seconds in which a target must accept a connection."""
-_AT_ONCE = 64 * 1024
+_PIECE_BYTES = 64 * 1024
 _LONGEST_COMPLAINT = 1024
 
 
@@ -80,7 +80,7 @@ class _TcpEndpoint:
 
     async def read(self) -> bytes:
         try:
-            return await self._reader.read(_AT_ONCE)
+            return await self._reader.read(_PIECE_BYTES)
         except OSError as e:
             raise ForwardError(f"the target broke the connection, {_why(e)}") from e
 

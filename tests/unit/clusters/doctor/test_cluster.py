@@ -18,8 +18,8 @@ from kwokctl.clusters.doctor.cluster import (
     pods,
     ports,
 )
+from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.doctor.cluster.checks import CHECKS
-from kwokctl.clusters.doctor.cluster.patient import Patient
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Store
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.status import ComponentStatus, RunStatus
@@ -32,7 +32,7 @@ from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.protobuf import VARINT, tag, varint
 from kwokctl.model import ETCD, KUBE_SCHEDULER, METRICS_SERVER, State
 from kwokctl.replacing import replace
-from tests.support.examined import GIB, WELL, patient, whats
+from tests.support.examined import GIB, WELL, checked, whats
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import changed
@@ -145,7 +145,7 @@ def test_each_check_of_a_cluster_has_a_name_of_its_own() -> None:
 
 async def test_what_does_not_run_is_started_by_the_repair(tmp_path: Path) -> None:
     ill = replace(WELL, status=RunStatus.NOT_READY, components=(DEAD,))
-    [finding] = (await components.look(patient(tmp_path, ill))).findings
+    [finding] = (await components.look(checked(tmp_path, ill))).findings
 
     assert finding.what == "'kube-scheduler' does not run"
     assert finding.repair
@@ -155,14 +155,14 @@ async def test_what_does_not_run_is_started_by_the_repair(tmp_path: Path) -> Non
 async def test_a_component_that_a_full_disk_has_ended_is_not_started_again(tmp_path: Path) -> None:
     full = replace(DEAD, message="write wal: no space left on device")
     ill = replace(WELL, status=RunStatus.NOT_READY, components=(full,))
-    [finding] = (await components.look(patient(tmp_path, ill))).findings
+    [finding] = (await components.look(checked(tmp_path, ill))).findings
 
     assert finding.what.startswith("'kube-scheduler' does not run: the disk at ")
     assert finding.repair is None
 
 
 async def test_a_cluster_that_its_user_has_stopped_is_well(tmp_path: Path) -> None:
-    one = patient(tmp_path, replace(WELL, status=RunStatus.STOPPED, components=(DEAD,)))
+    one = checked(tmp_path, replace(WELL, status=RunStatus.STOPPED, components=(DEAD,)))
     one.paths.stopped.touch()
 
     assert whats(await components.look(one)) == []
@@ -170,7 +170,7 @@ async def test_a_cluster_that_its_user_has_stopped_is_well(tmp_path: Path) -> No
 
 async def test_the_program_is_named_that_has_the_port_of_what_does_not_run(tmp_path: Path) -> None:
     running = dict.fromkeys(catalog(), State.RUNNING) | {ETCD: State.STOPPED}
-    one = patient(tmp_path, runtime=FakeRuntime(found=running))
+    one = checked(tmp_path, runtime=FakeRuntime(found=running))
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         saved = replace(one.saved, options=changed(one.saved.options, etcd_port=port))
@@ -180,7 +180,7 @@ async def test_the_program_is_named_that_has_the_port_of_what_does_not_run(tmp_p
 
 async def test_a_controller_that_is_late_is_found(tmp_path: Path) -> None:
     ill = replace(WELL, controller=ControllerReport(stages=(), watch_delay=9.0))
-    assert whats(await controller.look(patient(tmp_path, ill))) == [
+    assert whats(await controller.look(checked(tmp_path, ill))) == [
         "the controller sees changes 9.0 s late"
     ]
 
@@ -189,7 +189,7 @@ async def test_the_first_rule_is_named_that_keeps_a_node_from_being_ready(
     tmp_path: Path, server: FakeApiServer
 ) -> None:
     ill = replace(WELL, nodes=Nodes(by_status={"NotReady": 1}, not_ready="n1"))
-    one = patient(tmp_path, ill, url=server.url)
+    one = checked(tmp_path, ill, url=server.url)
     with_stage(one.paths.saved, one.saved, one)
     report = await nodes.look(one)
 
@@ -203,7 +203,7 @@ async def test_a_cluster_without_stages_for_nodes_says_so(
     tmp_path: Path, server: FakeApiServer
 ) -> None:
     ill = replace(WELL, nodes=Nodes(by_status={"NotReady": 1}, not_ready="n1"))
-    report = await nodes.look(patient(tmp_path, ill, url=server.url))
+    report = await nodes.look(checked(tmp_path, ill, url=server.url))
 
     assert report.notes == ("the cluster has no Stage for objects of the kind Node",)
 
@@ -219,14 +219,14 @@ def measured_node(
 @asynccontextmanager
 async def with_nodes(
     folder: Path, *nodes: dict[str, Any]
-) -> AsyncIterator[tuple[Patient, FakeApiServer]]:
+) -> AsyncIterator[tuple[CheckedCluster, FakeApiServer]]:
     """Yield a cluster with these nodes, and its API server."""
 
     async def list_nodes(request: Request, reply: Reply) -> None:
         await reply.json({"items": [*nodes]} if request.method == "GET" else {})
 
     async with serving(list_nodes) as server:
-        yield patient(folder, url=server.url), server
+        yield checked(folder, url=server.url), server
 
 
 async def test_nodes_that_metrics_server_cannot_measure_are_found_and_annotated(
@@ -275,7 +275,7 @@ async def test_without_metrics_server_no_node_needs_a_path(tmp_path: Path) -> No
 async def test_pods_of_gone_nodes_and_stuck_ones_are_found_by_their_rows(
     tmp_path: Path, server: FakeApiServer
 ) -> None:
-    report = await pods.look(patient(tmp_path, url=server.url))
+    report = await pods.look(checked(tmp_path, url=server.url))
 
     assert report.state == "5, 1 of them being deleted"
     assert whats(report) == [
@@ -290,7 +290,7 @@ async def test_pods_of_gone_nodes_and_stuck_ones_are_found_by_their_rows(
 async def test_only_deleted_pods_of_gone_nodes_are_removed_and_others_finalizers_stay(
     tmp_path: Path, server: FakeApiServer
 ) -> None:
-    finding = (await pods.look(patient(tmp_path, url=server.url))).findings[0]
+    finding = (await pods.look(checked(tmp_path, url=server.url))).findings[0]
     assert finding.repair
     server.requests.clear()
     await finding.repair.do()
@@ -318,7 +318,7 @@ async def test_deleted_pods_of_any_number_of_gone_nodes_are_removed(tmp_path: Pa
             await reply.json({})
 
     async with serving(many) as server:
-        [finding] = (await pods.look(patient(tmp_path, url=server.url))).findings
+        [finding] = (await pods.look(checked(tmp_path, url=server.url))).findings
         assert finding.repair
         assert finding.repair.what == "Removing 45 deleted pods of 'ill' whose nodes are gone"
         await finding.repair.do()
@@ -343,11 +343,11 @@ async def test_another_clock_of_the_api_server_is_found(
         await reply.json({}, Date=date)
 
     async with serving(dated) as server:
-        assert whats(await clock.look(patient(tmp_path, url=server.url))) == expected
+        assert whats(await clock.look(checked(tmp_path, url=server.url))) == expected
 
 
 async def test_stuck_deletions_say_what_holds_them(tmp_path: Path, server: FakeApiServer) -> None:
-    assert whats(await deletions.look(patient(tmp_path, url=server.url))) == [
+    assert whats(await deletions.look(checked(tmp_path, url=server.url))) == [
         "the namespace 'left' was deleted and is still there: 3 pods",
         "the node 'n1' was deleted and is still there: it has the finalizers x.io/y",
         "the thing 'held' in 'a' was deleted and is still there: it has the finalizers y.io/z",
@@ -378,7 +378,7 @@ class Full(Kv):
         """Nothing was dialled."""
 
 
-class OfFull(Patient, frozen=True):
+class OfFull(CheckedCluster, frozen=True):
     """A cluster of which etcd is full."""
 
     full = Full()
@@ -390,7 +390,7 @@ class OfFull(Patient, frozen=True):
 async def repair_of_full(tmp_path: Path, *, left: int) -> tuple[Full, Repair]:
     """Return an etcd whose file is as large as its quota, and how it is repaired."""
     store = Store(size=8 * GIB, in_use=8 * GIB, quota=8 * GIB)
-    one = patient(tmp_path, replace(WELL, etcd=store))
+    one = checked(tmp_path, replace(WELL, etcd=store))
     ill = OfFull(home=one.home, saved=one.saved, runtime=one.runtime, seen=one.seen)
     ill.full.is_raised, ill.full.left = True, left
     report = await etcd.look(ill)
@@ -417,7 +417,7 @@ async def test_an_etcd_that_stays_full_keeps_its_alarm(tmp_path: Path) -> None:
     assert await maintenance.alarms(full) != []
 
 
-def with_stage(path: Path, saved: Saved, one: Patient) -> None:
+def with_stage(path: Path, saved: Saved, one: CheckedCluster) -> None:
     """Give a saved cluster a Stage."""
     from kwokctl.clusters.state.saved import save
 

@@ -13,7 +13,7 @@ from kwokctl.clusters.object_files.exporting.export import (
     ExportRequest,
     ObjectExport,
 )
-from kwokctl.clusters.object_files.exporting.listing import ReadingManner, Turns
+from kwokctl.clusters.object_files.exporting.listing import ReadOptions, Turns
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
 from kwokctl.clusters.object_files.rules.schema import FieldRule, SnapshotRules, load_rules
 from kwokctl.errors import ApiError, ConflictError, NotFoundError, UnavailableError
@@ -40,7 +40,7 @@ def _fill(server: ObjectServer, pods: int = 7) -> None:
 async def _export(
     client: Client, path: Path, *kinds: str, size: int = 3, **more: Any
 ) -> ExportedObjects:
-    request = ExportRequest(path=path, kinds=kinds, manner=ReadingManner(page_size=size), **more)
+    request = ExportRequest(path=path, kinds=kinds, reading=ReadOptions(page_size=size), **more)
     return await ObjectExport(client, ["test"], request, Silent()).run()
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.context import Oversight, ScaleContext
+from kwokctl.clusters.scaling.context import ScaleContext, Supervision
 from kwokctl.clusters.scaling.rate import FLOOR, PATIENCE, STEADY, Pace, held_back
 from kwokctl.config.data_path import Choice
 from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
@@ -168,7 +168,7 @@ def test_a_writer_that_is_held_back_says_by_what_until_it_is_no_more() -> None:
             progress=Silent(),
             wall=lambda: 0.0,
             choice=Choice(path="etcd", why="asked for"),
-            oversight=Oversight(direct=direct, pool=figures, ended=ended, pod_names=no_names),
+            supervision=Supervision(direct=direct, pool=figures, ended=ended, pod_names=no_names),
         )
         step = ToldStep("Creating pods", None, "")
         async with held_back(context, PODS, step):

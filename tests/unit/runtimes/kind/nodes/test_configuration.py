@@ -9,12 +9,12 @@ from kwokctl.model import ETCD, Artifact, Component, ComponentName, Limits, Moun
 from kwokctl.replacing import replace
 from runtimes.kind.nodes.configuration import configuration, pod_networks
 from runtimes.kind.pods.kubeadm import pod_patch
-from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.pod_settings import PodSettings
 from tests.support import golden
 from tests.support.options import changed, option
 from tests.unit.runtimes.kind.plans import OPTIONS, PATHS, plan
 
-MANNER = Manner(root=PATHS.root, user=1000, group=1000, grace=10.0, revive=False)
+SETTINGS = PodSettings(root=PATHS.root, user=1000, group=1000, grace=10.0, revive=False)
 OWN: dict[str, Any] = {
     "kind": "Cluster",
     "apiVersion": "kind.x-k8s.io/v1alpha4",
@@ -66,7 +66,7 @@ def test_what_a_made_image_lacks_is_left_out_unless_the_user_wants_it() -> None:
 
 def test_pods_see_what_was_reviewed() -> None:
     patches = [
-        pod_patch(component, manner=MANNER)
+        pod_patch(component, settings=SETTINGS)
         for component in plan().components.values()
         if component.name != "kwok-controller"
     ]
@@ -156,7 +156,7 @@ def test_more_names_for_the_certificate_do_not_take_away_those_of_kind() -> None
 
 def test_only_etcd_whose_files_are_the_users_is_run_as_the_user() -> None:
     users = {
-        name: pod_patch(component, manner=MANNER)["spec"].get("securityContext")
+        name: pod_patch(component, settings=SETTINGS)["spec"].get("securityContext")
         for name, component in plan().components.items()
     }
 
@@ -168,7 +168,7 @@ def test_limits_bound_what_kubeadm_makes_and_ask_for_nothing() -> None:
     etcd = plan().components[ETCD]
     limited = replace(etcd, limits=Limits(memory=1024, cpus=0.5))
 
-    (bounded,) = pod_patch(limited, manner=MANNER)["spec"]["containers"]
+    (bounded,) = pod_patch(limited, settings=SETTINGS)["spec"]["containers"]
 
     assert bounded["resources"] == {
         "limits": {"memory": "1024", "cpu": "0.5"},

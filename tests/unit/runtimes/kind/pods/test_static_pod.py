@@ -14,7 +14,7 @@ from kwokctl.model import (
     Port,
 )
 from kwokctl.replacing import replace
-from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.pod_settings import PodSettings
 from runtimes.kind.pods.static_pod import knowing, static_pod
 from tests.unit.runtimes.kind.plans import PATHS
 
@@ -30,11 +30,11 @@ METRICS = Component(
     ),
     ready=(HttpProbe(url="https://127.0.0.1:30000/readyz?verbose"),),
 )
-MANNER = Manner(root=PATHS.root, user=1000, group=100, grace=10.0, revive=False)
+SETTINGS = PodSettings(root=PATHS.root, user=1000, group=100, grace=10.0, revive=False)
 
 
-def made(component: Component = METRICS, manner: Manner = MANNER) -> dict[str, Any]:
-    return static_pod(component, image="example/metrics:v1", manner=manner)
+def made(component: Component = METRICS, settings: PodSettings = SETTINGS) -> dict[str, Any]:
+    return static_pod(component, image="example/metrics:v1", settings=settings)
 
 
 def container(component: Component = METRICS) -> dict[str, Any]:
@@ -52,9 +52,9 @@ def test_its_program_is_run_in_its_image_with_what_it_was_given() -> None:
     assert found["env"] == [{"name": "GOGC", "value": "50"}]
 
 
-def of_user(*, image: str | None, **manner: Any) -> Component:
+def of_user(*, image: str | None, **settings: Any) -> Component:
     artifact = Artifact(name="metrics", version="", image=image)
-    return replace(METRICS, artifact=artifact, own=OwnManner(**manner))
+    return replace(METRICS, artifact=artifact, own=OwnManner(**settings))
 
 
 def test_an_image_that_the_user_describes_says_itself_how_it_is_run() -> None:
@@ -124,7 +124,7 @@ def test_a_probe_that_the_kubelet_cannot_perform_is_left_out(probe: HttpProbe) -
 
 def test_it_is_restarted_only_on_request() -> None:
     assert made()["spec"]["restartPolicy"] == "Never"
-    assert made(manner=replace(MANNER, revive=True))["spec"]["restartPolicy"] == "Always"
+    assert made(settings=replace(SETTINGS, revive=True))["spec"]["restartPolicy"] == "Always"
 
 
 def test_limits_bound_it_and_ask_for_nothing() -> None:

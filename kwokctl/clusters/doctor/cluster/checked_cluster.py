@@ -1,4 +1,4 @@
-"""What the checks of a cluster are given."""
+"""The cluster that the checks of `doctor` examine."""
 
 import time
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from kwokctl.model import ClusterName
 from kwokctl.runtime import Runtime
 
 
-class Patient(msgspec.Struct, frozen=True, kw_only=True):
-    """A cluster that is examined."""
+class CheckedCluster(msgspec.Struct, frozen=True, kw_only=True):
+    """A cluster, and a first look at it."""
 
     home: Home
     saved: Saved
@@ -56,8 +56,8 @@ class Patient(msgspec.Struct, frozen=True, kw_only=True):
         return etcd_of(self.saved, self.runtime, self.home)
 
 
-async def patient(home: Home, name: ClusterName) -> Patient:
+async def checked_cluster(home: Home, name: ClusterName) -> CheckedCluster:
     """Look at a cluster; NotFoundError if it does not exist."""
     saved = load(home.paths(name), name)
     runtime = home.runtime(saved.options.runtime)
-    return Patient(home=home, saved=saved, runtime=runtime, seen=await look(home, name))
+    return CheckedCluster(home=home, saved=saved, runtime=runtime, seen=await look(home, name))

@@ -196,7 +196,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "taken-over-ended": Row("the same: it gets SIGTERM", "s", 600, nodes=1_200, goal=3),
     "taken-over-joined": Row(
-        "the same: another one joins, to all with as many nodes within 20 %", "s", 600, nodes=1_200, goal=80
+        "the same: another controller joins, until all have equally many nodes within 20 %", "s", 600, nodes=1_200, goal=80
     ),
     "taken-over-lost": Row(
         "the same, all of it: nodes that were ever NotReady again", "", 600, nodes=1_200, goal=0

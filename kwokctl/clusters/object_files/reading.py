@@ -31,7 +31,7 @@ _PLAIN = frozenset((b"apiVersion", b"kind"))
 
 
 class Owner(msgspec.Struct, frozen=True, rename="camel"):
-    """An object that owns another one."""
+    """The owner of an object."""
 
     api_version: str = ""
     kind: str = ""

@@ -51,7 +51,7 @@ class Matcher:
     """The tree for some Stages; it grows with the answers that objects give."""
 
     def __init__(self, stages: Sequence[Stage], *, room: int = _MOST_NODES) -> None:
-        """Ask for these Stages, by a tree of so many nodes at most."""
+        """Ask for these Stages, by a tree of at most `room` nodes."""
         self.stages = stages
         self._root = _Node(_candidates(stages))
         self._room = room

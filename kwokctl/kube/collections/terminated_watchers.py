@@ -33,7 +33,7 @@ class EndedWatches:
     """
 
     def __init__(self, pool: Pool, *, every: float, clock: Callable[[], float]) -> None:
-        """Ask over `pool`, at most every so many seconds of `clock`."""
+        """Ask over `pool`, at most once in `every` seconds of `clock`."""
         self._pool = pool
         self._every = every
         self._clock = clock

@@ -10,7 +10,7 @@ _REMOVED = "$deleteFromPrimitiveList/"
 
 
 class KnownLists(Protocol):
-    """Which lists of an object are merged, and by which key."""
+    """The lists of an object that are merged, and the key of their items."""
 
     @property
     def is_merged(self) -> bool:

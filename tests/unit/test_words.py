@@ -1,0 +1,73 @@
+"""Phrases that a reader has to decode do not come back: pages, messages, docstrings and comments."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("*.md", "docs/**/*.md", "templates/**/*.yaml", "charts/**/*.md", "examples/**/*.yaml")
+CODE = ("kwokctl/**/*.py", "runtimes/**/*.py")
+RECORDS = "docs/adr/0"
+"""Decision records stay as they were written."""
+NOT_REWRITTEN_YET = (
+    "kwokctl/clusters/direct_etcd/",
+    "kwokctl/clusters/object_files/restoring/",
+    "kwokctl/clusters/time_travel/",
+    "kwokctl/controller/engine/",
+    "kwokctl/controller/in_memory/",
+    "kwokctl/controller/lifecycle/engine.py",
+    "kwokctl/controller/plans/",
+    "kwokctl/dataplane/",
+)
+BANNED = {
+    r'"""(?:Do|Return|Write|Yield) the same (?!value)': "name the thing: a reader sees the docstring alone",
+    r"\bso many\b(?! (?:objects|nodes|pods) that)": "'a number of', or the name of the parameter",
+    r"\bthe former\b": "'the old', 'the source's', 'the one before': say which",
+    r"\b(?:that|which|and) (?:is|are) none\b": "'is not one', or 'is not a delay'",
+    r"\banother one\b": "'another file', 'differs', 'has changed': say what",
+    r"\bby which\b": "'with which', or a clause with a verb",
+    r"\bgone on with\b": "'continued'",
+    r"\bheeded\b": "'supported', or 'ignored'",
+    r"\bbe had\b": "'be found', or 'be provided'",
+}
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Return the texts that a person reads, by their files."""
+    files = {
+        str(file.relative_to(ROOT)): file for each in (*PAGES, *CODE) for file in ROOT.glob(each)
+    }
+    read = sorted(name for name in files if not name.startswith((RECORDS, *NOT_REWRITTEN_YET)))
+    return {name: files[name].read_text(encoding="utf-8") for name in read}
+
+
+@pytest.mark.parametrize("phrase", BANNED, ids=lambda phrase: re.sub(r"\W+|\bb", "-", phrase))
+def test_no_text_has_a_banned_phrase(phrase: str) -> None:
+    found = [
+        f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
+        for name, text in texts().items()
+        for match in re.finditer(phrase, text)
+    ]
+
+    assert found == [], f"write instead {BANNED[phrase]}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"""Return the same without progress."""',
+        "it waits so many seconds",
+        "putting the former data back",
+        "a delay that is none",
+        "an annotation is another one now",
+        "the rules by which nodes change",
+        "this is not gone on with",
+        "options that are not heeded",
+        "no file can be had",
+    ],
+)
+def test_a_banned_phrase_is_found(line: str) -> None:
+    assert [phrase for phrase in BANNED if re.search(phrase, line)]

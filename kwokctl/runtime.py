@@ -127,7 +127,7 @@ class BringsKubernetes(Protocol):
 
     @property
     def node_images(self) -> NodeImages:
-        """The images of which the program makes nodes."""
+        """The images from which the program makes nodes."""
         ...
 
     async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
@@ -250,7 +250,7 @@ class FindsRemains(Protocol):
     """A runtime whose parts of a cluster may outlive the cluster's files."""
 
     async def remains(self) -> Mapping[ClusterName, Collection[str]]:
-        """Return what there is of each cluster of this work folder, whether or not that exists."""
+        """Return what the engine has of each cluster of this work folder, even if the cluster does not exist."""
         ...
 
 

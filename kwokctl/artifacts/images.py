@@ -16,7 +16,7 @@ _REGISTRY = "registry.k8s.io"
 _HUB = "docker.io"
 _REGISTRIES = {"metrics-server": f"{_REGISTRY}/metrics-server", "prometheus": f"{_HUB}/prom"}
 _FIRST_REVISED_ETCD = (3, 3, 17)
-"""From this release on a tag ends with the revision of the image, of which the first is 0."""
+"""From this release on a tag ends with the revision of the image, which begins at 0."""
 
 
 def published(name: str, version: str, prefix: str = "") -> str:

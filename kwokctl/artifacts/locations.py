@@ -121,7 +121,7 @@ def split_pin(value: str) -> tuple[str, str]:
 
 
 def _mirrored(order: Order, official: Order) -> Order:
-    """Let the project's own checksum count where a mirror has none."""
+    """Use the project's own checksum where a mirror has none."""
     return replace(order, sums=(*order.sums, *official.sums), pinned=official.pinned)
 
 

@@ -60,7 +60,7 @@ def entries(cache: Path) -> list[Entry]:
 
 
 def verify(cache: Path, progress: Progress) -> None:
-    """Read every program in the store in full; DamagedError if any is not what was stored."""
+    """Read every program in the store in full; DamagedProgramsError if any is not what was stored."""
     stored = entries(cache)
     bad = []
     with progress.step("Verifying the store", total=sum(e.size for e in stored), unit="B") as step:

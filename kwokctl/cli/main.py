@@ -58,7 +58,7 @@ def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
 
 
 def _failed(error: Exception, words: Sequence[str]) -> int:
-    """Say what went wrong, and return the exit code; raise what is a bug."""
+    """Report an error, and return the exit code; raise an error that is a bug."""
     from kwokctl.cli.output import failures, results
 
     if isinstance(error, BrokenPipeError) and results.reader_is_gone():

@@ -213,7 +213,7 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> ScaleRoute:
 
 
 def _turn(home: Home, access: Access) -> Turn:
-    """Let runs that change the same set of a cluster do so one after the other."""
+    """Make runs that change the same set of a cluster take turns."""
 
     def waiting(owner: str) -> None:
         home.progress.note(f"waiting: {owner}")

@@ -45,7 +45,7 @@ async def start_cluster(
 
 
 def _is_older(saved: Saved) -> bool:
-    """Tell whether a cluster is from before there was a kubelet server."""
+    """Return whether a cluster was created before there was a kubelet server."""
     is_given_up = KWOK_KUBELET in saved.options.selection.disable
     has_other = saved.options.component(KWOK_CONTROLLER).binary
     return KWOK_KUBELET not in saved.names and not is_given_up and not has_other

@@ -111,7 +111,7 @@ def summary(components: Collection[ComponentStatus]) -> RunStatus:
 
 
 async def component_changes(home: Home, name: ClusterName) -> AsyncIterator[list[ComponentStatus]]:
-    """Yield every component of a cluster, then, for ever, those that are not as they were."""
+    """Yield every component of a cluster, and then, for ever, those that have changed."""
     before: dict[ComponentName, ComponentStatus] = {}
     while True:
         now = {each.name: each for each in await component_statuses(home, name)}

@@ -49,7 +49,7 @@ async def demand_running(
 
 
 def _remedy(home: Home, name: ClusterName, logs: Iterable[str]) -> str:
-    """Say how a cluster runs again whose components have written this in the end."""
+    """Return how to start a cluster whose components have ended with these last lines."""
     again = f"start it with: kwokctl start cluster --name {name}"
     folder = str(home.paths(name).root)
     causes = (cause_in(log.splitlines(), folder=folder) for log in logs)

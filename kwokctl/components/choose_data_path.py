@@ -49,7 +49,7 @@ def choose_data_path(options: ClusterOptions, *, patches: Patches | None = None)
 
 
 def _of_webhooks(options: ClusterOptions) -> str:
-    """Say that what webhooks of add-ons have to see goes another way; the running cluster tells what that is."""
+    """Return a remark on the kinds that webhooks of add-ons see; empty if no add-on has webhooks."""
     add_ons = [each.add_on for each in options.extras if each.add_on is not None]
     names = dict.fromkeys(f"'{each.name}'" for each in add_ons if each.webhooks is not None)
     if not names:

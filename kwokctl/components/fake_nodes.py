@@ -12,12 +12,12 @@ KUBELET_ADDRESS = "kwokctl.dev/Kubelet"
 an internal address, which leads nowhere."""
 NOWHERE = "198.19.255.254"
 """The internal address of nodes that are given none: the last of the network for measurements
-(RFC 2544, section C.2.2), of which `scale` gives the first ones. Loopback addresses are refused in
+(RFC 2544, section C.2.2); `scale` gives out the first ones. Loopback addresses are refused in
 EndpointSlices, and by the API server's proxy."""
 
 
 def has_kubelet(setting: Setting) -> bool:
-    """Tell whether the cluster has the kubelet server; another controller brings its own."""
+    """Return whether the cluster has the kubelet server; another controller brings its own."""
     return KWOK_KUBELET in setting.artifacts
 
 

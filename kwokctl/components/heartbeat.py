@@ -64,7 +64,7 @@ def heartbeat(options: ClusterOptions) -> Heartbeat:
 
 
 def usual_heartbeat(lease_seconds: int) -> Heartbeat:
-    """Return the times of nodes in a cluster of which only the length of leases is known."""
+    """Return the times of nodes in a cluster whose Lease duration alone is known."""
     usual = HeartbeatOptions()
     return Heartbeat(
         lease_seconds=lease_seconds,

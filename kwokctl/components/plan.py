@@ -105,7 +105,7 @@ def _page(name: ComponentName, setting: Setting, dialler: ComponentName) -> Metr
 
 
 def _published(component: Component, setting: Setting) -> Component:
-    """Have the ports of a component published at the address that the user chose."""
+    """Publish the ports of a component at the address that the user chose."""
     at = setting.options.bind_address
     ports = tuple(replace(port, host_address=at) for port in component.ports)
     return replace(component, ports=ports)

@@ -53,7 +53,7 @@ def known(
 
 
 def starts_together(kube_minor: int) -> bool:
-    """Tell whether an interval between the starts of controllers is a delay of each, not of all of them."""
+    """Return whether an interval between the starts of controllers delays each of them, not all together."""
     return kube_minor >= _STARTS_TOGETHER.minor
 
 

@@ -71,7 +71,7 @@ def check_word(word: str) -> InvalidText | None:
 
 
 def sets_in_force(words: Sequence[str], beat: Heartbeat) -> tuple[StageSet, ...]:
-    """Return the sets that are named, and the default ones of all parts of which none is.
+    """Return the sets that are named, and the default sets of all parts without a named set.
 
     Raises UsageError for two sets of the same part.
     """

@@ -25,7 +25,7 @@ _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SUFFIXES = (".yaml", ".yml")
 _SUPPORTED = frozenset({"apiVersion", "kind", "metadata", "resources"})
 _MERGED = frozenset({"KwokConfiguration", "KwokctlConfiguration"})
-"""Kinds of which several documents are one: their fields are put together where they are used."""
+"""Kinds whose documents are merged: their fields are put together where they are used."""
 _LIST = "List"
 """What kubectl writes of several objects: its items are documents."""
 _OWN_VERSIONS = frozenset({CONFIGURATION, KWOK})

@@ -40,7 +40,7 @@ def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]
 
 
 def named_without_effect(documents: Iterable[Document]) -> Iterator[str]:
-    """Say of each document with a name for a cluster that it has no effect, as in the original."""
+    """Yield a warning for each document that names a cluster: that has no effect, as in the original."""
     for document in documents:
         if name := document.body.get(_NAME):
             yield f"{document.source}: 'name' has no effect; '--name {name}' names a cluster"

@@ -134,7 +134,7 @@ class ClusterOptions:
     components: tuple[ComponentOptions, ...] = ()
     """Those of each component that there is, whether or not the cluster has it."""
     extras: tuple[ExtraComponent, ...] = ()
-    """The components that its user describes, all of which the cluster has."""
+    """The components that its user describes; the cluster has all of them."""
     tools: ToolOptions = field(default_factory=ToolOptions)
     mirrors: MirrorOptions = field(default_factory=MirrorOptions)
     add_on_images: AddOnImageOptions = field(default_factory=AddOnImageOptions)

@@ -109,7 +109,7 @@ def idle_options(documents: Sequence[Document]) -> dict[str, str]:
 
 
 def asks_for_spans(documents: Sequence[Document]) -> bool:
-    """Return whether a document asks for spans, of which the embedded components send none."""
+    """Return whether a document asks for spans, which the embedded components do not send."""
     return any(each.kind == KIND and each.body.get("tracing") for each in documents)
 
 

@@ -79,7 +79,7 @@ class RightsLog:
         self._logged: set[MissingRight] = set()
 
     def is_known(self, error: RequestError) -> bool:
-        """Tell whether an error is for want of a right that an earlier one was for want of."""
+        """Return whether an error is about a right that is known to be missing."""
         right = missing_right(error)
         if right is None or right in self._logged:
             return right is not None
@@ -133,7 +133,7 @@ class ErrorLog:
             )
 
     def _is_known(self, stage: Stage, field: str, error: Exception) -> bool:
-        """Tell whether an error is not to be logged; say so, the first time that one is too many."""
+        """Return whether an error is not logged; log that, the first time that the limit is reached."""
         if isinstance(error, RequestError) and missing_right(error):
             return self._rights.is_known(error)
         texts = self._logged.setdefault(stage, {}).setdefault(field, set())
@@ -148,7 +148,7 @@ class ErrorLog:
 
 
 def _mark(error: Exception) -> str:
-    """Return what errors have in common of which only one is logged."""
+    """Return the key of an error: of errors with the same key only one is logged."""
     if isinstance(error, ExpressionError):
         return str(error)
     return f"{type(error).__name__} {getattr(error, 'reason', '')}"

@@ -60,7 +60,7 @@ class _KlogFormatter(logging.Formatter):
 
 
 def end_at_signals() -> None:
-    """Let SIGTERM and SIGINT cancel the current task."""
+    """Cancel the current task on SIGTERM and SIGINT."""
     task = asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
@@ -77,12 +77,12 @@ def failed(error: KwokctlError) -> int:
 
 
 def collect_rarely() -> None:
-    """Let the garbage collector run less often."""
+    """Make the garbage collector run less often."""
     gc.set_threshold(*_GC_THRESHOLDS)
 
 
 def freeze() -> None:
-    """Let the garbage collector leave out all objects that exist now."""
+    """Exempt all objects that exist now from garbage collection."""
     gc.collect()
     gc.freeze()
 

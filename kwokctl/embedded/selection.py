@@ -50,7 +50,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def selects(self, name: str, annotations: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-        """Tell whether a node is managed that was not listed, but read by its name."""
+        """Return whether a node that was read by its name, and not listed, is managed."""
         return (
             self.node_name in ("", name)
             and all(holds(labels) for holds in requirements(self.label_selector))

@@ -68,7 +68,7 @@ class EtcdClient:
         await self._in_thread(parts, drain)
 
     async def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         if self._opened is not None:
             await asyncio.to_thread(self._opened.close)
             self._opened = None

@@ -62,7 +62,7 @@ def spend(steps: int) -> None:
 
 
 def looped(goods: Collection[T], weight: int) -> Collection[T]:
-    """Return what a loop goes through, of which each round has this weight."""
+    """Return what a loop iterates over, after spending this weight for each round."""
     if goods:
         spend(1 + len(goods) * weight)
     return goods

@@ -54,7 +54,7 @@ def replacing(
 
 
 def _give(descriptor: int, owner: tuple[int, int]) -> None:
-    """Let a file belong to a user and a group, where there are such (not on Windows), as far as we may."""
+    """Change the owner and the group of a file, where there are such (not on Windows), as far as we may."""
     if hasattr(os, "fchown"):
         with suppress(PermissionError):
             os.fchown(descriptor, *owner)

@@ -99,7 +99,7 @@ async def read(path: Path, *, follow: bool) -> AsyncIterator[bytes]:
 
 
 def tail(path: Path, lines: int = 20) -> str:
-    """Return the last lines of a log, of which at most 64 KiB are looked at."""
+    """Return the last lines of a log, from its last 64 KiB at most."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _CHUNK))

@@ -89,7 +89,7 @@ class HeldPorts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let go of all that is still held."""
+        """Release all ports that are still held."""
         self.release(*list(self._held))
 
     def hold(self, name: str, wanted: int = 0) -> int:
@@ -123,7 +123,7 @@ class HeldPorts:
                 check_unused(name, self._address, held.getsockname()[1])
 
     def release(self, *names: str) -> None:
-        """Let go of the ports of these programs, which listen on them by now."""
+        """Release the ports of these programs, which listen on them by now."""
         for name in names:
             for held in self._held.pop(name, ()):
                 held.close()
@@ -177,7 +177,7 @@ def check_unused(name: str, address: str, port: int) -> None:
 
 
 def is_taken(error: UnavailableError) -> bool:
-    """Tell whether a server could not start because another program listens where it would."""
+    """Return whether a server could not start because another program listens on its port."""
     return isinstance(error.__cause__, OSError) and error.__cause__.errno == EADDRINUSE
 
 
@@ -218,7 +218,7 @@ def _listening_process(port: int) -> Path | None:
 
 
 def _listener_is_ending(port: int) -> bool:
-    """Tell whether a process that was killed still listens on a port (proc(5))."""
+    """Return whether a process that was killed still listens on a port (proc(5))."""
     process = _listening_process(port)
     if process is None:
         return False

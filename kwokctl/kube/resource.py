@@ -74,7 +74,7 @@ CUSTOM_RESOURCE_DEFINITIONS = Resource(
 )
 
 NODE_LEASES = "kube-node-lease"
-"""The namespace of the leases of nodes, each of which is named like its node."""
+"""The namespace of the Leases of nodes; a Lease has the name of its node."""
 
 KNOWN = (
     NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, SERVICES, SECRETS, CONFIG_MAPS, EVENTS, LEASES,

@@ -1,4 +1,4 @@
-"""What a kubelet answers whatever its pods do: health, its own metrics, and what is off."""
+"""The answers of a kubelet that do not depend on its pods: health, its own metrics, disabled paths."""
 
 from collections.abc import Callable, Iterable, Iterator
 

@@ -91,7 +91,7 @@ class PublishedAnswers:
         self._handlers = handlers
 
     def is_ready(self) -> bool:
-        """Tell whether the controller has listed everything."""
+        """Return whether the controller has listed everything."""
         return self._handlers is not None and self._handlers.is_ready()
 
     async def metrics(self) -> str:

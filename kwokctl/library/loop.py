@@ -26,7 +26,7 @@ class _Job(Generic[T_co]):
         self._task: asyncio.Task[object] | None = None
 
     async def run(self) -> None:
-        """Do the work; whatever it raises is its caller's."""
+        """Do the work; its errors are raised in the thread of the caller."""
         if self.result.done():
             return
         self._task = asyncio.current_task()

@@ -28,7 +28,7 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     used: str = ""
     """A cluster that exists, in which tests run."""
     source: str = ""
-    """A cluster that exists, and of which a fork is made."""
+    """A cluster that exists, from which a fork is made."""
     keep: bool = False
     """Whether clusters stay when the tests have ended."""
     options: Mapping[str, Json] = msgspec.field(default_factory=dict)
@@ -77,7 +77,7 @@ def _got(
 def _base(
     plan: RunPlan, shared: Path, setup: "Callable[[Cluster], object]", clusters: "type[Cluster]"
 ) -> "Cluster":
-    """Return the cluster of which each worker has a fork; the first worker to come makes it."""
+    """Return the cluster that each worker forks; the first worker creates it."""
     with _turn(shared / f"{plan.base}.lock"):
         try:
             return clusters.open(plan.base)
@@ -98,7 +98,7 @@ def _made(
 
 
 def delete_all_of(plan: RunPlan) -> None:
-    """Delete what workers of a run have left: the cluster of which they had forks, and their own.
+    """Delete the clusters that workers of a run have left: their forks, and the source of these.
 
     One that cannot be deleted does not keep the others; its error is raised in the end.
     """

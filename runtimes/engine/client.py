@@ -113,7 +113,7 @@ class Engine:
         return await asyncio.to_thread(asked)
 
     async def containers(self, labels: Mapping[str, str]) -> list[Container]:
-        """List the containers, running or not, that have all these labels, of which an empty value is any."""
+        """List the containers, running or not, that have all these labels; an empty value stands for any."""
         found = await self.ask("containers", all=True, filters=_filter(labels))
         return [
             Container(

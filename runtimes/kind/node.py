@@ -181,7 +181,7 @@ class Node:
         return "\n".join(([line for line in lines if _ERROR.match(line)] or lines)[-_TAIL:])
 
     async def _of_containerd(self) -> str:
-        """Return why the kubelet's service is missing, of which the kubelet itself says only that it is."""
+        """Return why the kubelet's service is missing; the kubelet itself only says that it is missing."""
         lines = await self._journal("containerd", "--boot")
         return "\n".join([line for line in lines if _MISSING.search(line)][-_TAIL:])
 

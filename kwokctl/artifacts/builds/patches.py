@@ -1,4 +1,4 @@
-"""Finds a patch of which a Go module proxy has all modules, near one of which it lacks some. Pure."""
+"""Finds a patch release whose modules a Go module proxy has, near a release with missing modules. Pure."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Remembers what files were at their first download of which nothing says what they must be.
+"""Remembers the checksums of first downloads, for files whose project publishes no checksum.
 
 `FOLDER/DIGEST.json` holds an address and the SHA-256 of what came from there.
 """

@@ -26,7 +26,7 @@ class Row(msgspec.Struct, kw_only=True):
     what: str = ""
     done: int = 0
     _marks: deque[tuple[float, int]] = msgspec.field(default_factory=deque)
-    """What was done at recent times, the earliest of which is at least `_LOOK_BACK` ago, if any is."""
+    """The amounts done at recent times; the earliest is at least `_LOOK_BACK` ago, if there is one so old."""
 
     def say(self, what: str) -> None:
         """Set the text of what is being done right now."""

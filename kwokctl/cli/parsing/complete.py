@@ -99,7 +99,7 @@ _BY_METAVAR: Mapping[str, Callable[[], Sequence[str]]] = {
     "SET-OR-FILE": _stage_sets,
     "CLUSTER|FILE": clusters,
 }
-"""The same by what a value is called."""
+"""Functions that return the words for a value, by its metavar."""
 
 
 def values(param: Parameter, cluster: str) -> Sequence[str]:

@@ -74,7 +74,7 @@ def long_command(common: Collection[str]) -> type[CliCommand]:
 
 
 def show_all(ctx: Context) -> None:
-    """Let help show all options."""
+    """Make help show all options."""
     ctx.meta[_ALL] = True
 
 
@@ -244,7 +244,7 @@ def _write_sections(
 
 
 def _fit(ctx: Context) -> None:
-    """Have help written for a terminal that is narrower than the parser's least."""
+    """Fit help to a terminal that is narrower than the parser's minimum."""
     columns = shutil.get_terminal_size().columns
     if columns < _NARROW + _MARGIN:
         ctx.terminal_width = columns - _MARGIN

@@ -282,7 +282,7 @@ def _with_tools(call: Invocation, created: "Created") -> "Created":
 def _creation(
     call: Invocation, request: "CreateRequest", created: "Created", scaled: "Sequence[ScaleResult]"
 ) -> Outcome:
-    """Say what there is now and what to do with it."""
+    """Describe the new clusters, and suggest the next commands."""
     if request.wait:
         state = "is ready"
     elif created.started or not created.existed:
@@ -313,7 +313,7 @@ def _creation(
 
 
 def _remark(created: "Created") -> str:
-    """Say why a new cluster is written to in the slower way, if it is, and where its components have pages.
+    """Say why writes to a new cluster take the slower path, if they do, and where its components have pages.
 
     'status' says how it is written to in any case.
     """

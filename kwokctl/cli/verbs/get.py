@@ -1,4 +1,4 @@
-"""`get`: what there is, for people and for programs."""
+"""`get`: lists clusters, components and artifacts, for people and for programs."""
 
 import json
 from collections.abc import AsyncIterator, Sequence

@@ -39,7 +39,7 @@ class ForkedData(msgspec.Struct, frozen=True, kw_only=True):
         await snapshot.restore(self.etcdutl, self.file, paths.etcd_restored, bump_revision=bump)
 
     def put_in_place(self, paths: ClusterPaths) -> None:
-        """Let etcd begin with these data."""
+        """Start etcd with these data."""
         remove_tree(paths.etcd_data)
         paths.etcd_restored.rename(paths.etcd_data)
 

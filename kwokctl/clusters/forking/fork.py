@@ -160,7 +160,7 @@ def check_free(home: Home, name: ClusterName, kubeconfig: Path | None) -> None:
 
 
 def _portless(options: ClusterOptions) -> ClusterOptions:
-    """Return the options without their ports, which are chosen anew."""
+    """Return the options without their ports, so that new ports are chosen."""
     held = (field for each in options.components for field in ports_of(each))
     extras = tuple(without_ports(each) if each.add_on else each for each in options.extras)
     return replace(with_values(options, dict.fromkeys(held, 0)), extras=extras)

@@ -56,7 +56,7 @@ def registered(runtime: Runtime, fork: Saved) -> Sequence[Mapping[str, Json]]:
 
 
 async def mend(wanted: Corrections) -> None:
-    """Let objects say of the fork what they say of its source."""
+    """Change objects that describe the source so that they describe the fork."""
     async with Pool(load_access(wanted.setting.paths.own_kubeconfig)) as pool:
         client = Client(pool)
         await _point_service(client, wanted.setting)
@@ -68,7 +68,7 @@ async def mend(wanted: Corrections) -> None:
 
 
 async def _point_service(client: Client, setting: Setting) -> None:
-    """Let the Service of the API server lead to the port at which it listens."""
+    """Set the port of the API server's Service to the port on which it listens."""
     chosen = setting.options.component(KUBE_APISERVER).port
     port = setting.site.port(KUBE_APISERVER, chosen)
     path = SERVICES.path("default", "kubernetes")

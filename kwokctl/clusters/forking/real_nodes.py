@@ -79,7 +79,7 @@ async def register(client: Client, node: Mapping[str, Json]) -> None:
 
 
 async def rename(client: Client, former: Sequence[str], now: str, authority: bytes) -> None:
-    """Let what kubeadm has written of clusters of kind's be of the one called `now`.
+    """Rename the cluster in what kubeadm and kind have written about it, to `now`.
 
     `authority` is the certificate, PEM, that clients trust.
     """

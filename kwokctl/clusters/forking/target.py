@@ -76,7 +76,7 @@ def _say_what_is_left_out(
 
 
 def _is_for(runtime: Runtime, former: Runtime) -> bool:
-    """Tell whether documents for the maker of one runtime's clusters are for that of the other."""
+    """Return whether two runtimes take the same documents for the program that makes their clusters."""
     if isinstance(runtime, BringsKubernetes) and isinstance(former, BringsKubernetes):
         return runtime.documents == former.documents
     return False

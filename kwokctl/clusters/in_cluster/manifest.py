@@ -13,7 +13,7 @@ from kwokctl.json_value import Json
 
 
 def manifest(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
-    """Yield the objects; ConfigError for Stages of which no rights can be derived."""
+    """Yield the objects; ConfigError for Stages that no rights can be derived from."""
     yield namespace(request)
     for kind in sorted(request.custom_kinds):
         yield from shipped_definition(kind)

@@ -42,7 +42,7 @@ def chosen_stages(
 
 
 def has_kubelet_pods(words: Sequence[str]) -> bool:
-    """Tell whether one of the sets is that without Stages for pods."""
+    """Return whether one of the sets is `pod-kubelet`, which has no Stages for pods."""
     return KUBELET_PODS in words
 
 

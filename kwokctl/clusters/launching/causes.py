@@ -25,7 +25,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Known(msgspec.Struct, frozen=True, kw_only=True):
-    """A cause by what programs write of it, in lower case."""
+    """A cause, found by the words that programs write about it, in lower case."""
 
     says: tuple[str, ...]
     what: str

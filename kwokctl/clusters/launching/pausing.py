@@ -46,11 +46,11 @@ class Pause:
         await self._stop(self._later)
 
     def let_go(self) -> None:
-        """Let those act that have been kept from it: all is written that they would answer."""
+        """Release the components that are held: all changes that they react to are written."""
         self._held.close()
 
     async def end(self) -> None:
-        """Have all of them run: also those that did not, since a run that was killed has left them so."""
+        """Start all of them, also those that did not run before: a run that was killed may have stopped them."""
         self.let_go()
         await self._runtime.start(self._cluster, *self._wanted, *self._later)
 
@@ -67,7 +67,7 @@ async def pausing(
     wanted: Collection[str],
     later: Collection[str] = (),
 ) -> AsyncIterator[Pause]:
-    """Let the block pause components, and start them again even if it fails.
+    """Yield a pause of components, and start them again even if the block fails.
 
     It ends when the `wanted` ones are ready; the others get ready after that. Raises UnavailableError, before
     anything is stopped, if the disk has no room for what they write when they start.
@@ -91,7 +91,7 @@ async def pausing(
 async def paused(
     runtime: Runtime, saved: Saved, paths: ClusterPaths, wanted: Collection[str]
 ) -> AsyncIterator[None]:
-    """Let the `wanted` components that the cluster has stand still as long as the block runs."""
+    """Stop the `wanted` components that the cluster has while the block runs."""
     async with pausing(runtime, saved, paths, wanted) as pause:
         await pause.stop()
         yield

@@ -19,7 +19,7 @@ _POLL, _POLL_SHARE = 0.03, 0.03
 """Seconds between two probes at least, and as a share of the time that was waited: what boots has
 no time to spare."""
 _LOOK = 0.2
-"""Seconds between two checks of which components run; with an engine these are slow."""
+"""Seconds between two looks at the states of components, which are slow with an engine."""
 _LEAST = 0.001
 """Seconds: 0 would be no bound."""
 _MEBI = 1024 * 1024
@@ -93,7 +93,7 @@ async def _asked(
 
 
 async def unready(components: Collection[Component]) -> list[Component]:
-    """Return the components of which a probe does not hold now."""
+    """Return the components with a probe that fails now."""
 
     async def holds(component: Component) -> bool:
         return all(await asyncio.gather(*(probe(each) for each in component.ready)))

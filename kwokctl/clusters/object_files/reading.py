@@ -197,7 +197,7 @@ class ObjectFile:
 
 
 def is_action(value: Json) -> bool:
-    """Tell whether a document is a change of a recording."""
+    """Return whether a document is a change of a recording."""
     return (
         isinstance(value, dict)
         and value.get("kind") == ACTION_KIND

@@ -16,7 +16,7 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes of a cluster."""
 
     by_status: Mapping[str, int]
-    """How many there are, by what `kubectl get nodes` shows, without what is only remarked."""
+    """The number of nodes by the status that `kubectl get nodes` shows, without remarks."""
     not_ready: str = ""
     """The name of one that is not Ready."""
 
@@ -35,7 +35,7 @@ class Pods(msgspec.Struct, frozen=True, kw_only=True):
     """The pods of a cluster."""
 
     by_status: Mapping[str, int]
-    """How many there are, by what `kubectl get pods` shows; Running is the phase."""
+    """The number of pods by the status that `kubectl get pods` shows; Running is the phase."""
 
     @property
     def total(self) -> int:

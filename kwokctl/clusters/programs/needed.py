@@ -62,7 +62,7 @@ def beforehand(options: ClusterOptions) -> tuple[ComponentName, ...]:
 
 
 def refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequence[str]) -> None:
-    """Raise UsageError for programs given for components of which the runtime has its own."""
+    """Raise UsageError for programs that are given for components which the runtime brings itself."""
     for name in names:
         if name in runtime.brings and given_program(options, name):
             raise UsageError(

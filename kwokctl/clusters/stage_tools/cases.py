@@ -87,7 +87,7 @@ def _read(output: Path) -> Json:
 
 
 def _untyped(documents: Sequence[Document]) -> set[str]:
-    """Return the names of Stages with patches of which none names its type."""
+    """Return the names of Stages with patches, none of which names its type."""
     steps = {each.name: (each.body.get("spec") or {}).get("steps") or () for each in documents}
     return {
         name

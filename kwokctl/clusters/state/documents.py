@@ -80,7 +80,7 @@ def remarks(documents: Sequence[Document]) -> Iterator[str]:
 
 
 def _parallelism(number: int) -> Mapping[str, int]:
-    """Return the parallelism of a controller given by the user, of which nothing else is said."""
+    """Return the options of parallelism for the user's own controller, where no document sets others."""
     given = ("podPlayStageParallelism", "nodePlayStageParallelism") if number else ()
     return {**_USUAL_PARALLELISM, **dict.fromkeys(given, number)}
 

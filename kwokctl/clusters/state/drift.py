@@ -99,7 +99,7 @@ def _extra_differences(saved: Saved, asked: Resolved) -> Iterator[str]:
 
 
 def _with_ports_of(has: ExtraComponent, want: ExtraComponent) -> ExtraComponent:
-    """Let the ports of an add-on be those that were chosen for it, where any will do."""
+    """Take the ports that were chosen for an add-on, where it accepts any port."""
     names = [[port.name for port in each.ports] for each in (has, want)]
     return replace(want, ports=has.ports) if want.add_on and names[0] == names[1] else want
 
@@ -120,7 +120,7 @@ def _patch_differences(saved: Saved, asked: Resolved, documents: Sequence[Docume
 
 
 def _stage_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
-    """Compare the user's own Stages alone: those of a set are others in another release."""
+    """Compare the user's own Stages alone: those of a set may change with a release."""
     want = [document.body for document in documents if document.kind == "Stage"]
     if not want:
         return []

@@ -202,7 +202,7 @@ def _port(component: Component, name: str) -> Port:
 def _reached(
     body: Mapping[str, Json], webhooks: Webhooks | None, dialled: str
 ) -> Mapping[str, Json]:
-    """Have the API server dial the component where a configuration of webhooks names its service.
+    """Make the API server dial the component where a webhook configuration names its Service.
 
     Both forms are described in
     https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#contacting-the-webhook

@@ -58,7 +58,7 @@ class KwokKubeletOptions(ComponentOptions):
 
 
 def has_node_proxy(setting: Setting) -> bool:
-    """Tell whether the API server reaches nodes by their own addresses, through a socket."""
+    """Return whether the API server reaches nodes at their own addresses, through a socket."""
     return has_kubelet(setting) and setting.options.of(KwokKubeletOptions).node_proxy
 
 
@@ -170,7 +170,7 @@ def _relays(setting: Setting) -> dict[str, Value]:
 
 
 def _is_ours(setting: Setting) -> bool:
-    """Tell whether there is a controller, and that of kwokctl."""
+    """Return whether there is a controller, and it is the embedded one."""
     return (
         KWOK_CONTROLLER in setting.artifacts
         and not setting.options.component(KWOK_CONTROLLER).binary

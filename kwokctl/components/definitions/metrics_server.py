@@ -121,7 +121,7 @@ def _arguments(setting: Setting, port: int) -> tuple[str, ...]:
 
 
 def _mounts(setting: Setting) -> tuple[Mount, ...]:
-    """Let it see no keys but its own."""
+    """Show it no keys but its own."""
     files = ("ca.crt", f"{METRICS_SERVER}.crt", f"{METRICS_SERVER}.key")
     own = [setting.paths.pki / file for file in files]
     return tuple(map(setting.mount, (*own, setting.paths.component_kubeconfig(METRICS_SERVER))))

@@ -137,7 +137,7 @@ def _page(setting: Setting, url: str) -> HttpProbe:
 
 
 def _mounts(setting: Setting) -> tuple[Mount, ...]:
-    """Let it see no keys but its own."""
+    """Show it no keys but its own."""
     paths = setting.paths
     own = [f"{name}.{kind}" for name in (PROMETHEUS, CLIENT) for kind in ("crt", "key")]
     files = [paths.prometheus_config, *(paths.pki / f for f in ("ca.crt", *own))]

@@ -47,14 +47,14 @@ def _job(setting: Setting, name: ComponentName, page: MetricsPage) -> dict[str, 
 def _discovery(
     name: ComponentName, page: MetricsPage, access: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """Let a page name those that are read; what is not said there is as with the page itself."""
+    """Discover the targets on a page; what the page does not say of them is as for the page itself."""
     url = f"{access['scheme']}://{page.address}{page.path}"
     tls = {key: value for key, value in access.items() if key == "tls_config"}
     return {"job_name": name, **access, "http_sd_configs": [{"url": url, **tls}]}
 
 
 def _fleet(setting: Setting, kubelet: MetricsPage, seconds: int) -> dict[str, Json]:
-    """Let the kubelet server name the pages of all nodes; it names the path of each."""
+    """Discover the pages of all nodes, with their paths, from the kubelet server."""
     access = _credentials(setting, kubelet)
     url = f"https://{kubelet.address}/discovery/prometheus"
     return {

@@ -227,7 +227,7 @@ def _is_object(body: Json) -> bool:
 
 
 def _check_links(extras: Mapping[str, ExtraComponent], known: Collection[str]) -> None:
-    """Raise ConfigError for links to what there is not, and for those that go in a circle."""
+    """Raise ConfigError for links to components that do not exist, and for circles of links."""
     for extra in extras.values():
         if strange := sorted(extra.links - {*extras, *known}):
             raise ConfigError(

@@ -24,7 +24,7 @@ _COMPONENT = "kubelet"
 
 
 class _Report:
-    """One node of which something is to be said."""
+    """A report that is due about one node."""
 
     __slots__ = ("node", "queue", "tries")
 
@@ -62,7 +62,7 @@ class NodeReports:
         self.described(node)
 
     def rebooted(self, node: ManagedNode) -> None:
-        """Report that the machine of a node was started anew."""
+        """Report that a node was rebooted."""
         self._rebooted.add(node.name)
         self.described(node)
 

@@ -38,7 +38,7 @@ class Beats:
     def next(self, lease: NodeLease) -> None:
         """Renew a lease a period after it was due, however late that was done.
 
-        One that was written before it was due begins anew.
+        A Lease that is written before it is due starts a new period.
         """
         now = self._queue.now()
         if not 0.0 < lease.beat <= now:

@@ -82,7 +82,7 @@ class LeaseClaim(msgspec.Struct, eq=False):
     def gift(self, to: str, *, duration: int, now: float) -> Lease:
         """Return the lease that makes another controller the holder.
 
-        That is no transition: nodes are shared out anew, and none of their kubelets has failed.
+        That is no transition: the nodes are divided again, and none of their kubelets has failed.
         """
         return Lease(
             self._metadata(announced=True),

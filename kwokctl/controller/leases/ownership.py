@@ -78,14 +78,14 @@ class Ownership:
                 self._queue.put(_Sync(name, self._queue))
 
     def turned(self, node: ManagedNode) -> None:
-        """Let the pods of a node stand still while its kubelet is down."""
+        """Freeze the pods of a node while its kubelet is down."""
         if node.is_down:
             self._away.add(node.name)
         elif node.hold is Hold.HELD and not self._wake_pods(node):
             self._queue.put(_Sync(node.name, self._queue))
 
     def rebooted(self, node: ManagedNode) -> None:
-        """Let no container of a node run any more that has run before; all pods are read for that."""
+        """End all containers of a node that have run before; all its pods are read for that."""
         at = self._context.wall()
         for key in self._nodes.pods(node.name):
             self._pod_engine.reboot(key, at)
@@ -93,7 +93,7 @@ class Ownership:
             self._queue.put(_Sync(node.name, self._queue))
 
     def described(self, node: ManagedNode) -> None:
-        """Take note of what a node says of itself: pods are played all the same."""
+        """Ignore what a node reports: its pods are played all the same."""
 
     def gone(self, name: str) -> None:
         """Stop playing the pods of a node that is gone."""

@@ -1,4 +1,4 @@
-"""Why a pod comes to its end before its containers do by themselves."""
+"""The reasons for which a pod ends before its containers end by themselves."""
 
 from collections.abc import Mapping
 from typing import Any

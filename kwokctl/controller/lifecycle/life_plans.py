@@ -18,7 +18,7 @@ from kwokctl.specialization.source import MisfitError
 _MOST = 512
 """Plans: each takes some ten thousand bytes."""
 _VARIANTS = 4
-"""Plans for pods of one shape of which other things are decided."""
+"""The number of plans for one shape: each is for pods with other decisions."""
 _Levels: TypeAlias = tuple[tuple[str, int], ...] | None
 
 

@@ -63,7 +63,7 @@ class PodLooks:
         return absence if absence is not None and absence.is_reboot else None
 
     def caught_up(self, uid: str) -> None:
-        """Take note that it makes no difference any more that the kubelet was away."""
+        """Forget that the kubelet was away: it makes no difference any more."""
         self._absences.pop(uid, None)
 
     def by_itself(self, state: ObjectState) -> PodOutcome:
@@ -103,7 +103,7 @@ class PodLooks:
             self._evictions.pop(state.uid, None)
 
     def evict(self, state: ObjectState, message: str) -> None:
-        """Let a pod come to its end."""
+        """End a pod."""
         self._evictions.setdefault(state.uid, Eviction(at=self._wall(), message=message))
 
     def count_in(self, state: ObjectState) -> None:
@@ -118,7 +118,7 @@ class PodLooks:
             self._room.note(state.node, state.uid, value)
 
     def release(self, state: ObjectState) -> None:
-        """Take note that a pod takes nothing of its node any more."""
+        """Release what a pod takes of its node."""
         self._room.release(state.node, state.uid)
 
     def forget(self, state: ObjectState) -> None:

@@ -1,4 +1,4 @@
-"""The life of a pod as its kubelet gives it: what its status is now, and when it is next another.
+"""The life of a pod as a kubelet reports it: its status now, and the time of its next change.
 
 A pure function of the pod, of what is known of its node, and of the time. All but the back-off of
 containers is in the status, so that any controller can go on with a pod.
@@ -33,7 +33,7 @@ _SANDBOX = 0.5
 
 
 def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> PodOutcome:
-    """Let happen to a pod what is due by now, one change of each container at most.
+    """Advance a pod to now, by at most one change of each container.
 
     `now` is a POSIX time stamp. Raises ExpressionError where an annotation cannot be read.
     """
@@ -81,7 +81,7 @@ class _Life:
         self.containers = PodContainers(pod, memory, now, self.awake, place.programs)
 
     def go_on(self, eviction: Eviction | None = None) -> None:
-        """Let happen what is due."""
+        """Advance the pod to now."""
         if self.absence is not None and self.absence.is_reboot:
             self._reboot(self.awake)
         is_restarting = self._is_restarted()
@@ -184,7 +184,7 @@ class _Life:
         return str(self.before.get("phase") or "Pending") if phase in FINAL else phase
 
     def _is_last(self) -> bool:
-        """Return whether the pod comes to its end now: one write after its conditions said so."""
+        """Return whether the pod reaches a terminal phase now: one write after its conditions said so."""
         if not self.has_ended or self.containers.any_running():
             return False
         return self.end is not None and (not self.end.is_natural or self._is_announced())
@@ -252,7 +252,7 @@ class _Life:
         return end
 
     def _awaited(self, end: PodEnd) -> PodEnd:
-        """Let a pod get its signal only when its kubelet is there."""
+        """Delay the signal to a pod until its kubelet is back."""
         return replace(end, at=self.awake) if self.awake and end.at < self.awake else end
 
     def _ended_by_init(self) -> PodEnd | None:

@@ -1,4 +1,4 @@
-"""The containers of a pod by what they are for, and what follows from all of them together."""
+"""The containers of a pod by their roles, and what follows from all of them together."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -98,7 +98,7 @@ def _reader(
 
 
 def _ends(part: Part, body: Mapping[str, Any], policy: str) -> bool:
-    """Return whether a program of which nothing is known ends by itself."""
+    """Return whether an unknown program ends by itself."""
     if part is INIT:
         return not restarts.is_sidecar(body)
     return part is REGULAR and policy != "Always"

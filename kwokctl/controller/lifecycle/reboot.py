@@ -20,7 +20,7 @@ SANDBOX_CHANGED = PodEvent(
 
 
 def befall(containers: PodContainers, at: float) -> bool:
-    """End what runs since before a reboot; return whether the pod begins anew."""
+    """End the containers that ran before a reboot; return whether the pod starts again."""
     lost = [each for each in containers.every if each.is_lost(at)]
     for each in containers.every:
         each.lose(at)

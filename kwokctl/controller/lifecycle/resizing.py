@@ -62,7 +62,7 @@ def resize(
 
 
 def let_replace(containers: Sequence[PodContainer], conditions: Sequence[Json]) -> None:
-    """Let those containers end and start again whose resources are changed by a restart only."""
+    """Restart the containers whose resources only a restart can change."""
     found = next((each for each in conditions if each["type"] == _IN_PROGRESS), None)
     if found is None:
         return

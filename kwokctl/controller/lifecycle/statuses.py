@@ -33,7 +33,7 @@ def has_started(pod: Json) -> bool:
 
 
 def status_patch(pod: Json, status: Json) -> Patch:
-    """Replace the parts of a pod's status that are others now; none is ever left out.
+    """Replace the parts of a pod's status that have changed; no part is ever removed.
 
     The result is certain, also with the nulls that the API server shows within conditions: they are
     what they have been before. It shares with the pod what is equal, which is not checked again then.

@@ -56,7 +56,7 @@ class Post:
             self._set(is_mine=True)
 
     async def leave(self) -> None:
-        """Let another member take it at once."""
+        """Release it, so that another member can take it at once."""
         if self.is_mine:
             self._set(is_mine=False)
             await self._lease.write("")

@@ -104,7 +104,7 @@ class NodeRegistry:
         node.cidrs = cidrs
 
     def is_common(self, cidr: str) -> bool:
-        """Tell whether several nodes have the same CIDR."""
+        """Return whether several nodes have the same CIDR."""
         return self._with_cidr[cidr] > 1
 
     def listen(self, listener: NodeListener) -> None:

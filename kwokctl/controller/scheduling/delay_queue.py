@@ -135,7 +135,7 @@ class DelayQueue:
             self._set_alarm(due)
 
     def forget(self, waiter: Waiter) -> bool:
-        """Do not call a waiter any more; return whether it waited."""
+        """Remove a waiter; return whether it waited."""
         return self._schedule.forget(waiter)
 
     def close(self) -> None:

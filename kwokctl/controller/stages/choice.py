@@ -142,7 +142,7 @@ def seconds_range(
 
 
 def unread_delay(found: Json) -> str:
-    """Say what is wrong with a delay that cannot be read, and what is done about it."""
+    """Describe what is wrong with a delay that cannot be read, and which delay is used instead."""
     what = f"'{found}'" if isinstance(found, str) else f"the value {found}"
     return (
         f"finds {what}, which is neither a duration, such as 90s, 2m or 24h, nor a time; "

@@ -30,7 +30,7 @@ class GuardedQuery(msgspec.Struct, frozen=True):
 
 
 class _Presence(msgspec.Struct, frozen=True):
-    """An expression of which it only matters whether it finds something: every text is something."""
+    """An expression that is only asked whether it finds something: every text is something."""
 
     query: FieldQuery
 

@@ -63,7 +63,7 @@ class CustomDocuments(msgspec.Struct, Generic[T]):
     read: Callable[[Document], T]
     """Raises KwokctlError for a document that is wrong."""
     files: Mapping[str, AcceptedDocument[T]]
-    """The documents of the files, of which a custom resource takes the place by its key."""
+    """The documents of the files; a custom resource with the same key replaces one of them."""
     title: str = ""
     """What the kind is called in the log; its name if nothing is given."""
     counts: str = "counts"

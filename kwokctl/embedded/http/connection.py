@@ -101,11 +101,11 @@ class ServedConnection(asyncio.BufferedProtocol):
             self._reader.cancel()
 
     def pause_writing(self) -> None:
-        """Let writers wait."""
+        """Pause the writers."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """Let them go on."""
+        """Resume the writers."""
         self._writable.set()
 
     # Called by the server.
@@ -232,7 +232,7 @@ class ServedConnection(asyncio.BufferedProtocol):
         await self._news.wait()
 
     def _hold_back(self) -> None:
-        """Let the client wait while it sends faster than it is served."""
+        """Pause reading while the client sends faster than it is served."""
         is_much = len(self._received) > self.limits.head
         if is_much == self._is_held_back or self._transport is None:
             return

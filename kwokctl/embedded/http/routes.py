@@ -1,4 +1,4 @@
-"""The paths that a server answers, and by what."""
+"""The paths that a server answers, and their handlers."""
 
 from collections.abc import Iterable, Mapping
 

@@ -90,7 +90,7 @@ class Channel:
         raise unreachable(self._address.target, "it takes no more calls")
 
     async def close(self) -> None:
-        """Let the connection go; calls under way fail."""
+        """Close the connection; calls under way fail."""
         self._is_closed = True
         self._retire()
         closing, self._retired = self._retired, set()
@@ -149,7 +149,7 @@ class Channel:
             raise gone(self._address.target, "it was closed on our side")
 
     def _retire(self) -> None:
-        """Let a connection that takes no more calls end with those it has."""
+        """Retire a connection that takes no more calls: it closes when its calls have ended."""
         if self._connection is not None:
             self._retired.add(self._connection)
             self._connection = None

@@ -117,7 +117,7 @@ class GrpcConnection(asyncio.Protocol):
             self._finish(call, refused(_UNKNOWN, "its answer has no status"))
 
     def on_headers(self, stream: int, block: bytes, *, ends: bool) -> None:
-        """Take note of how an answer begins, or of its end."""
+        """Handle the headers of an answer, or its trailers."""
         outcome = self._outcomes.get(block)
         if outcome is None:
             outcome = self._learn(block)

@@ -117,7 +117,7 @@ async def _connect(
 
 
 def _keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Let the kernel detect a peer that has vanished without closing the connection."""
+    """Make the kernel detect a peer that has vanished without closing the connection."""
     socket = transport.get_extra_info("socket")
     socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
     for option, value in _KEEPALIVE:

@@ -18,7 +18,7 @@ from kwokctl.etcd.grpc.frames import (
 
 
 class _Held:
-    """A message of which the server's windows have held something back."""
+    """A message that the server's windows have not let through in full."""
 
     __slots__ = ("stream", "unsent", "window")
 
@@ -84,7 +84,7 @@ class Sender:
         self._send_of(self._held.values())
 
     def widen(self, stream: int, increment: int) -> None:
-        """Let more through, on a stream or (0) in all."""
+        """Enlarge the window of a stream, or (0) of the connection."""
         if increment == 0:
             raise PeerError("a window grows by nothing")
         if stream == 0:

@@ -90,7 +90,7 @@ class Kv:
         revision: int = 0,
         keys_only: bool = False,
     ) -> KeyPage:
-        """Return the keys from `start` up to, without, `end`, in order, at most `limit` if it is not 0.
+        """Return the keys of the half-open range [`start`, `end`), in order, at most `limit` if it is not 0.
 
         With a `revision` they are as they were then; EtcdRefusedError with code 11 (OUT_OF_RANGE) means that it
         has been compacted, or is to come. The next page begins at the last key followed by a zero byte.
@@ -122,7 +122,7 @@ class Kv:
         return decoding.answer_by(decoding.read_page, answer).items
 
     async def delete_all(self, start: bytes, end: bytes) -> int:
-        """Delete the keys from `start` up to, without, `end`, in one revision; return their number."""
+        """Delete the keys of the half-open range [`start`, `end`), in one revision; return their number."""
         request = encoding.deletion_request(start, end)
         answer = await self.channel.call(_DELETE_RANGE, request, within=_WITHIN)
         return decoding.answer_by(decoding.read_deleted, answer)
@@ -168,7 +168,7 @@ class Kv:
         return decoding.answer_by(decoding.read_granted_seconds, answer)
 
     async def close(self) -> None:
-        """Let the connection go; calls under way fail."""
+        """Close the connection; calls under way fail."""
         await self.channel.close()
 
     async def __aenter__(self) -> Self:

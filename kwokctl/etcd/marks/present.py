@@ -11,7 +11,7 @@ from kwokctl.etcd.marks.content import Content
 from kwokctl.etcd.marks.missing import MissingKeys
 
 Range = tuple[bytes, bytes]
-"""The keys from the first up to, without, the second."""
+"""A half-open range of keys: from the first, and below the second."""
 _PAGE = 10_000
 _READS_TOGETHER = 64
 

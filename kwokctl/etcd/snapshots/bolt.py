@@ -38,7 +38,7 @@ class DamagedFileError(ValueError):
 
 
 class Bolt(msgspec.Struct, frozen=True):
-    """One open file. Every method raises DamagedError for what bbolt would not have written."""
+    """One open file. Every method raises DamagedFileError for content that bbolt would not have written."""
 
     _file: BinaryIO
     _page_size: int
@@ -47,7 +47,7 @@ class Bolt(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, file: BinaryIO) -> Self:
-        """Read the newer of the two meta pages, of which one may be half written."""
+        """Read the newer of the two meta pages; one of them may be half written."""
         first = _meta(file, 0)
         offsets = (first[1],) if first else _PAGE_SIZES
         metas = [meta for meta in (first, *(_meta(file, at) for at in offsets)) if meta]

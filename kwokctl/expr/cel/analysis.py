@@ -45,7 +45,7 @@ def _truth(program: CelProgram, node: CelNode) -> bool | None:
 
 
 def _is_fixed(program: CelProgram, node: CelNode) -> bool:
-    """Tell whether a part is the same for all objects, and at all times."""
+    """Return whether a part has the same value for all objects, and at all times."""
     if isinstance(node, CelName):
         return node.name not in program.variables
     if isinstance(node, CelCall) and not program.is_steady(node):

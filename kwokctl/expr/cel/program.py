@@ -93,7 +93,7 @@ class CelProgram:
         return self._environment.variables
 
     def is_steady(self, call: CelCall) -> bool:
-        """Tell whether a call in it always gives the same for the same values."""
+        """Return whether its calls are pure: the same values always give the same result."""
         return all(function.is_steady for function in self._checked.calls.get(call, ()))
 
     def constant(self, node: CelNode) -> object:

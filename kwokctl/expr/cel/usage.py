@@ -44,7 +44,7 @@ class Measured(Protocol):
 
 
 class MeasuredObject(dict[str, Json]):
-    """A pod or a node as the API has it, of which an expression may ask what it uses."""
+    """A pod or a node as the API has it, whose usage an expression may ask for."""
 
     __slots__ = ("measured",)
 

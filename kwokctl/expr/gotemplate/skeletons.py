@@ -51,7 +51,7 @@ NAMES: Mapping[str, Callable[..., object]] = {
 
 
 class Skeletons:
-    """The skeletons of one template, the least recently used of which are forgotten."""
+    """A cache of the skeletons of one template, which forgets the least recently used ones."""
 
     __slots__ = ("_known",)
 

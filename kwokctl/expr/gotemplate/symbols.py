@@ -54,7 +54,7 @@ class Symbol:
         return Symbol(_added, other, self)
 
     def deferred(self, function: Callable[..., object], *arguments: object) -> "Symbol":
-        """Return what a function returns for some arguments, of which this is one."""
+        """Return the result of a function for some arguments; this symbol is one of them."""
         return Symbol(function, *arguments)
 
 

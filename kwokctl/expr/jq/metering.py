@@ -86,7 +86,7 @@ def _counted(function: _Run) -> _Run:
 
 
 def _charge(module: ModuleType, costs: Mapping[str, Callable[..., int]]) -> None:
-    """Have functions take steps before each call; those that call themselves do so each time."""
+    """Make functions spend steps before each call; recursive functions spend them each time."""
     for name, cost in costs.items():
         setattr(module, name, _charging(getattr(module, name), cost))
 

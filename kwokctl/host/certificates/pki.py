@@ -51,7 +51,7 @@ def sign_client(
 
 
 def add_server_name(folder: Path, name: str, added: str) -> None:
-    """Let the certificate in the files `name` hold for one more name or address.
+    """Sign the certificate in the files `name` again, for one more name or address.
 
     Its key stays. What `ensure_pki` wants of it is still there, so that keeps it.
     """

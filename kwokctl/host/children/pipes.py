@@ -81,7 +81,7 @@ class WriteEnd:
         return True
 
     def close(self) -> None:
-        """Let the program find the end."""
+        """Close the pipe, so that the program reads the end of its input."""
         if self._is_open:
             self._is_open = False
             os.close(self._fd)

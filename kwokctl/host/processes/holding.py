@@ -52,7 +52,7 @@ class HeldFile:
         os.close(self.reads)
 
     def let_go(self) -> None:
-        """Let the program go on, unless it has ended."""
+        """Continue the program, unless it has ended."""
         os.set_blocking(self._writes, False)  # a key is smaller than the smallest pipe
         with suppress(BrokenPipeError):
             os.write(self._writes, self._content)

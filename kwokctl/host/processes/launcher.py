@@ -83,7 +83,7 @@ def spawn(words: list[str], env: Mapping[str, str], *files: _FileAction) -> int:
 
 @contextmanager
 def _with_all_files() -> Iterator[None]:
-    """Let the children that are made here open as many files as they may: programs in Go do so themselves.
+    """Raise the limit of open files for the children that are started here: programs in Go do so themselves.
 
     The lower limit, often 1,024, is for programs that cannot handle higher numbers; none of ours is one.
     """

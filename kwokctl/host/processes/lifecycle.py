@@ -42,7 +42,7 @@ async def start_component(
 async def replace_held(
     launches: Launches, name: ComponentName, grace: float, *, why: str
 ) -> HeldFile | None:
-    """Stop a component, and launch it anew: the new one waits before it acts, and ends with this process.
+    """Stop a component, and start it again: the new process waits before it acts, and ends with this one.
 
     Returns None for one that cannot be made to wait: that is only stopped, and `grace` is for it. The
     other is killed: the new one takes over its work. It stays marked as stopped until it is started, so

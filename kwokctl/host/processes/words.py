@@ -37,7 +37,7 @@ class _Map(ctypes.Structure):
 
 
 def show_words(words: Sequence[str]) -> None:
-    """Have others see these words as the command of this process; OSError if the kernel refuses that."""
+    """Show these words as the command line of this process; OSError if the kernel refuses that."""
     text = b"".join(os.fsencode(word) + b"\0" for word in words)
     held = ctypes.create_string_buffer(text, len(text))
     begin = ctypes.addressof(held)

@@ -15,7 +15,7 @@ class Metadata(msgspec.Struct, rename="camel", gc=False, omit_defaults=True):
 
 
 class Identified(msgspec.Struct, gc=False):
-    """An object of which only its identity matters; as JSON the least that one can be."""
+    """An object of which only the identity is read."""
 
     metadata: Metadata
 

@@ -33,7 +33,7 @@ _TOGETHER = {
     "Node": (frozenset(("allocatable", "capacity")),),
     "Pod": (frozenset(("podIP", "podIPs")),),
 }
-"""Fields of a status of which one defaults to another."""
+"""Fields of a status that default to other fields of it."""
 _SECONDS = len("2006-01-02T15:04:05")
 
 _MOST_UPDATERS = 10

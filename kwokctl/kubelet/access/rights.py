@@ -34,6 +34,6 @@ def verb(method: str) -> str:
 
 
 def subresources(path: str) -> tuple[str, ...]:
-    """Return the subresources of `nodes` of which any one gives the right to a path."""
+    """Return the subresources of `nodes`; a right to any one of them is a right to the path."""
     found = (names for root, names in _SUBRESOURCES if path == root or path.startswith(f"{root}/"))
     return next(found, _OTHERS)

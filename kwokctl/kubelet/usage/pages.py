@@ -34,7 +34,7 @@ class MetricPages:
     """The pages at the paths of Metric documents."""
 
     def __init__(self, documents: Iterable[Document], meters: FleetMeters) -> None:
-        """Tell what the documents ask for, of which the last counts for a path.
+        """Serve the pages of the documents; the last document counts for a path.
 
         Raises ConfigError that names file and field of what is wrong with one.
         """

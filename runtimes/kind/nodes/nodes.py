@@ -108,7 +108,7 @@ class KindNodes:
         return made
 
     def registered(self) -> Sequence[Mapping[str, Json]]:
-        """Return the objects of the nodes of which the data that were set aside may not know."""
+        """Return the Node objects that kind has registered; the data that were set aside may lack them."""
         try:
             text = (self.folder / _REGISTERED).read_text(encoding="utf-8")
         except FileNotFoundError:

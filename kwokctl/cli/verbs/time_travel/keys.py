@@ -14,7 +14,7 @@ HELP = "Space pauses, Enter continues, U is faster, D slower"
 
 
 def is_possible() -> bool:
-    """Tell whether there is a terminal to read keys from."""
+    """Return whether there is a terminal to read keys from."""
     return os.name == "posix" and sys.stdin is not None and sys.stdin.isatty()
 
 

@@ -20,7 +20,7 @@ _NEEDED = frozenset({"list", "delete"})
 _NOT_LOOKED_AT = frozenset(
     {("", "pods"), ("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases")}
 )
-"""Groups and plurals of what there is most of; all but pods go at once."""
+"""Groups and plurals of the most frequent kinds; all but pods are deleted at once."""
 _AWAY = frozenset({403, 404, 405, 503})
 
 

@@ -55,7 +55,7 @@ class Turns:
     """Spreads requests evenly."""
 
     def __init__(self, qps: float, clock: Callable[[], float]) -> None:
-        """Let `qps` requests a second go, any number if it is 0."""
+        """Allow `qps` requests a second, any number if it is 0."""
         self._pause = 1 / qps if qps else 0.0
         self._clock = clock
         self._next = 0.0

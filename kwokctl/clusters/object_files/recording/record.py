@@ -1,4 +1,4 @@
-"""Records a cluster: what there is, and then what happens, until it is interrupted."""
+"""Records a cluster: its objects, and then their changes, until it is interrupted."""
 
 import time
 from pathlib import Path

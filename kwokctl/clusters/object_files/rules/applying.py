@@ -52,7 +52,7 @@ class Scrubber:
         return found
 
     def _fields_of(self, subject: RuleSubject, api_version: str) -> DeclaredFields | None:
-        """Return the fields of a custom resource, of which a twin hides all that is no field."""
+        """Return the declared fields of a custom resource; a twin hides all other names in it."""
         if not subject.is_custom or self._rules.base != "twin":
             return None
         return self._custom.get((api_version, subject.kind), DeclaredFields(is_object=True))

@@ -71,5 +71,5 @@ _TEXTS = _TYPES | _CONDITIONS | _REASONS
 
 
 def is_defined(field: str, text: str) -> bool:
-    """Tell whether Kubernetes itself writes or demands a text in one of the checked fields."""
+    """Return whether Kubernetes itself writes or demands a text in one of the checked fields."""
     return field in CHECKED and text in _TEXTS

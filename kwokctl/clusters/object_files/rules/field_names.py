@@ -35,7 +35,7 @@ class DeclaredFields(msgspec.Struct, frozen=True):
     """Whether the value is a whole object, which has metadata whatever the schema says."""
 
     def declares(self, name: str) -> bool:
-        """Tell whether `name` is a field, and not a key that a user has chosen."""
+        """Return whether `name` is a field, and not a key that a user has chosen."""
         return name in self._fields
 
     def below(self, name: str) -> Self:

@@ -34,7 +34,7 @@ class Pseudonyms:
     """Words whose originals only a holder of the salt can find, by trying."""
 
     def __init__(self, salt: str) -> None:
-        """With another salt all words are others."""
+        """Another salt gives other pseudonyms for all words."""
         self._key = salt.encode()[:64]
         self.word = lru_cache(_REMEMBERED)(self._word)
 

@@ -1,4 +1,4 @@
-"""A file of rules: what becomes of which fields."""
+"""A file of rules for fields."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -48,7 +48,7 @@ class SnapshotRules(
     nodes: Literal["real", "fake"] = "real"
     """Whether nodes are marked as those that fake kubelets play."""
     salt: str = ""
-    """What pseudonyms depend on; without it those of each export are others."""
+    """The salt of the pseudonyms; without it each export has other pseudonyms."""
     rules: tuple[FieldRule, ...] = ()
 
 

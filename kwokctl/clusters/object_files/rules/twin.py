@@ -85,12 +85,12 @@ class RuleSubject(NamedTuple):
         return cls(kind, not is_built_in(api_version.rpartition("/")[0], kind))
 
     def has_own(self, path: tuple[str, ...]) -> bool:
-        """Tell whether the user has defined what is at a path: all of a custom resource but its metadata."""
+        """Return whether the user has defined the field at a path: all of a custom resource but its metadata."""
         return self.is_custom and path[:1] != ("metadata",)
 
 
 def twin_action(subject: RuleSubject, path: tuple[str, ...]) -> FieldAction | None:
-    """Return what becomes of a field; None if that is decided by what it holds."""
+    """Return what is done with a field; None if its content decides."""
     if subject.kind == _DEFINITION and path[0] == "spec":
         is_text = path[-1] in _OF_A_SCHEMA and path[-2] != "properties"
         return FieldAction.STRIP if is_text else None
@@ -112,7 +112,7 @@ def _of_the_api(kind: str, path: tuple[str, ...]) -> FieldAction | None:
 
 
 def _is_elsewhere(kind: str, path: tuple[str, ...]) -> bool:
-    """Tell whether a field says where something really is."""
+    """Return whether a field contains a real address or place."""
     if kind == "Node" and path[0] == "status" and path[-1] in _NODE_STRIPPED:
         return True
     if kind == "PersistentVolume" and len(path) == 2 and path[0] == "spec":

@@ -105,7 +105,7 @@ class Positions:
 
 
 async def _as_serials(reader: ClusterReader, starts: frozenset[str]) -> dict[str, Share]:
-    """Return the shares of sets of which none has been remembered: positions were serials then."""
+    """Return the shares of sets without a stored share: their positions were serials."""
     most: dict[str, int] = {}
     async for known in reader.select(NODES, None, LABEL, cached=True):
         name = known.set_name or ""

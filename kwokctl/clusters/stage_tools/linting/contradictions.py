@@ -107,7 +107,7 @@ def _exclude(first: _Rule, second: _Rule) -> bool:
 
 
 def _is_fixed(rule: Requirement) -> bool:
-    """Tell whether an expression does not look at the object."""
+    """Return whether an expression is independent of the object."""
     try:
         steps = parser.parse(expression_of(rule))
     except parser.NotCompiledError:
@@ -116,7 +116,7 @@ def _is_fixed(rule: Requirement) -> bool:
 
 
 def _counts(rule: Requirement) -> bool:
-    """Tell whether an expression gives nothing but whole numbers."""
+    """Return whether an expression gives nothing but whole numbers."""
     return re.search(r"\|\s*length\s*$", expression_of(rule)) is not None
 
 

@@ -15,7 +15,7 @@ from kwokctl.controller.lifecycle.scripts.syntax import UnreadableError
 from kwokctl.replacing import replace
 
 FINITE = 1.0
-"""Seconds that a program runs of which nothing is known, in a pod that is to end."""
+"""Seconds that an unknown program runs, in a pod that is expected to end."""
 _SHELLS = frozenset(("sh", "bash", "ash", "dash"))
 _SCRIPT = re.compile(r"-[a-z]*c[a-z]*")
 _MOST_RUNS = 8
@@ -29,7 +29,7 @@ def read_words(
     kept: Collection[str] = (),
     ends: bool = False,
 ) -> ContainerProgram | None:
-    """Return what a command does; None for one of which nothing is known.
+    """Return what a command does; None for an unknown command.
 
     Files below the folders `kept` are there in the next run, too. `ends` says whether the pod is to end:
     there a script with unknown commands does what its other commands say.

@@ -123,7 +123,7 @@ class PodContainer(ReportedContainer):
         return read_moment(self.ended["finishedAt"])
 
     def advance(self, now: float, since: float | None) -> None:
-        """Let happen what is due; `since` is when it may start for the first time, None: not yet."""
+        """Advance the container to now; `since` is when it may start for the first time, None: not yet."""
         self.due = NEVER
         if self.running and self._is_outdated():
             self._change(now)
@@ -164,7 +164,7 @@ class PodContainer(ReportedContainer):
             self._end(at, SIGKILL)
 
     def is_lost(self, at: float) -> bool:
-        """Return whether it ran when its machine was started anew; times are whole seconds."""
+        """Return whether it ran when its node was rebooted; times are whole seconds."""
         return bool(self.running) and read_moment(self.running["startedAt"]) < int(at)
 
     def lose(self, at: float) -> None:
@@ -175,7 +175,7 @@ class PodContainer(ReportedContainer):
             self.status["ready"] = self.status["started"] = False
 
     def begin_anew(self, *, has_init: bool) -> None:
-        """Let it wait for its turn as in a new pod, one restart later."""
+        """Make it wait for its turn as in a new pod, with one more restart."""
         self.due = NEVER
         if (end := self.last_end) is not None:
             self.status["lastState"] = {"terminated": dict(end)}
@@ -190,7 +190,7 @@ class PodContainer(ReportedContainer):
             self.report("Killing", f"Stopping container {self.name}")
 
     def give_up(self) -> None:
-        """Say that it has ended though it is not known how."""
+        """Report its end with an unknown exit code."""
         if self.ended is None:
             self.status["state"] = lost_state()
             self.status["ready"] = self.status["started"] = False

@@ -9,7 +9,7 @@ from kwokctl.json_value import Json
 
 _CREATING, _INITIALIZING = "ContainerCreating", "PodInitializing"
 _UNKNOWN = 255
-"""The exit code of a container of which it is not known how it has ended."""
+"""The exit code of a container whose real exit code is unknown."""
 BEFORE = frozenset((_CREATING, _INITIALIZING))
 """Why a container waits whose turn has not come, or has just come."""
 

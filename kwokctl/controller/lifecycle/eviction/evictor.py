@@ -25,11 +25,11 @@ class Evictable(Protocol):
     """The pods that live as on a kubelet."""
 
     def may_evict(self, pod: Json) -> bool:
-        """Return whether a pod has begun to live there, and has not come to its end."""
+        """Return whether a pod has started, and has not ended."""
         ...
 
     def evict(self, pod: Json, message: str) -> None:
-        """Let a pod come to its end."""
+        """End a pod."""
         ...
 
 

@@ -342,7 +342,7 @@ class _Shell:
         self._seconds = max(self._seconds, self._background)
 
     def _replace(self, words: list[str]) -> None:
-        """Let another program take the place of the shell."""
+        """Replace the shell by another program (`exec`)."""
         if not words:
             return
         self._handler = None

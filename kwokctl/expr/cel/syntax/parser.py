@@ -107,7 +107,7 @@ class _Parser:
         return left
 
     def _unary(self) -> CelNode:
-        """Read a row of one operator, of which an even number does nothing."""
+        """Read a row of one operator; an even number of them does nothing."""
         first = self.token
         if not self._is("!", "-"):
             return self._member(self._primary())

@@ -32,7 +32,7 @@ class AttachHandler:
         self._fleet, self._attaches, self._changes = fleet, attaches, changes
 
     async def __call__(self, request: Request, raw: RawStream) -> None:
-        """Take the connection over. Raises RefusedError for what there is no file of."""
+        """Take over the connection. Raises RefusedError for a container whose output is in no file."""
         target = await find_container(request, self._fleet)
         options = read_options(request)
         entry = self._attaches.find(target.pod, target.container.name)

@@ -13,7 +13,7 @@ _SAMPLES = 8
 def expression_curve(
     language: UsageLanguage, source: str, started: float, values: tuple[Json, ...]
 ) -> Curve:
-    """Return the use of a container that was started then, of which the values tell.
+    """Return the curve of a container's usage, for an expression whose variables are `values`.
 
     An expression that asks for neither time nor chance is evaluated once.
     """

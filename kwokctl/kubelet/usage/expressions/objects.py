@@ -19,7 +19,7 @@ KEPT: Mapping[str, Collection[str]] = {
     "PodStatus": ("phase", "startTime"),
     "ResourceRequirements": ("requests",),
 }  # fmt: skip
-"""The fields that there are, of structs of which not all are kept."""
+"""The known fields of structs that are only kept in part."""
 
 
 def node_object(node: NodeView, measured: Measured) -> MeasuredObject:

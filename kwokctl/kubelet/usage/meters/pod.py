@@ -10,7 +10,7 @@ from kwokctl.kubelet.usage.meters.meter import Meter
 from kwokctl.kubelet.usage.meters.scene import Scene
 
 _LEAST = {"memory": 1.0}
-"""What a container that runs uses at least: metrics-server drops a pod of which one uses nothing."""
+"""The least usage of a container that runs: metrics-server drops a pod with a container that uses nothing."""
 CurveOf = Callable[[ContainerView, str], Curve]
 """Returns what a container uses of a resource."""
 _NOTHING: Mapping[str, float] = {}

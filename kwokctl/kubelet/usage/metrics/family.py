@@ -56,7 +56,7 @@ class HistogramRows:
         self._rows.append((labels, sources))
 
     def lines(self, now: float, end: str) -> Iterator[str]:
-        """Return the lines, as they are now; a histogram of which a part fails is left out."""
+        """Return the lines as they are now; a histogram is left out if a part of it fails."""
         for labels, sources in self._rows:
             try:
                 counts = [max(int(read(now)), 0) for read in sources]

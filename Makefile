@@ -1,6 +1,6 @@
 # The door to every task; bare `make` lists them.
 #
-# make unit T="-k schedule"     passes words on to pytest
+# make unit T="-k schedule"     passes words on to pytest; T="-n0 --pdb" has it run in one process
 # make test PYTHON=python3.13   chooses the Python of a new environment
 # make demo NODES=50 PODS=100   for a small machine
 # make e2e KUBE_VERSION=v1.33.4 ETCD_VERSION=3.5.21 T=tests/e2e/test_story.py   other components
@@ -23,10 +23,10 @@ TYPES = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kwokctl/tests/mypy.tar
 
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e first-day smoke framework addons conformance test bench golden oracle docs build image images image-all components clean
+.PHONY: help demo dev fmt check unit contract e2e first-day smoke framework addons conformance test test-engines bench golden oracle docs build image images image-all components clean
 
 help: # lists what stands behind the double hash below
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/made ## the main job: 1,000 nodes and 2,000 pods, and how to go on
 	$(BIN)/kwokctl create cluster --nodes $(NODES) --pods $(PODS) --wait
@@ -60,7 +60,7 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages
 	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
 
 unit: $(VENV)/made ## tests that need nothing but Python
-	$(BIN)/python -m pytest tests/unit tests/cli $(T)
+	$(BIN)/python -m pytest tests/unit tests/cli --numprocesses=auto --maxprocesses=8 --inline-snapshot=disable $(T)
 
 contract: $(VENV)/made ## what every runtime must do
 	$(BIN)/python -m pytest tests/contract $(T)
@@ -76,7 +76,7 @@ smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 	$(BIN)/python -m pytest tests/packaging $(T)
 
 # Not a part of `make test`: building its modules takes two minutes of a processor.
-framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its provider for kwok; needs Go
+framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its provider kwok; needs Go
 	cd tests/support/e2e_framework && PATH="$(abspath $(BIN)):$$PATH" go test -count=1 .
 
 # Not a part of `make test`: building their programs takes a quarter of an hour of a processor.
@@ -87,9 +87,13 @@ addons: $(VENV)/made components ## the add-ons of kwokctl, built and at work; ne
 conformance: $(VENV)/made components ## Kubernetes' own e2e.test, beside what cannot pass; needs Go
 	KUBE_VERSION=$(KUBE_VERSION) $(BIN)/python -m tests.support.conformance $(T)
 
-# `check` is one of the lanes; before them `make demo` of a clone, then `components`, get the programs.
-test: $(VENV)/made ## everything that can run here, in lanes side by side
-	$(BIN)/python -m tests.support.lanes $(T)
+# `check` is one of the lanes. Beside those that need no components, `make demo` of a clone, then `components`, get them.
+test: $(VENV)/made ## everything that needs no container engine; installs nothing
+	$(BIN)/python -m tests.support.run_lanes test $(T)
+
+# Engines that are missing are installed by root with INSTALL=yes or CI=true only.
+test-engines: $(VENV)/made ## what needs Docker, Podman or kind; INSTALL=yes installs them
+	$(BIN)/python -m tests.support.run_lanes test-engines $(T)
 
 bench: $(VENV)/made ## measure, beside goals; B=NAME chooses one, such as soak
 	$(BIN)/python -m benchmarks $(B)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 
-from tests.support import engines, lanes, podman, runtime_page
+from tests.support import engines, lanes, podman, runtime_page, store
 from tests.support.distribution import (  # noqa: F401 - fixtures of several suites
     package_index,
     requirements,
@@ -42,15 +42,6 @@ _MAY_BLOCK = (
 
 _GARBAGE = 20_000
 """New objects until a garbage collection: thousands of tests and what they import stay until the end."""
-
-
-_NAMED = [
-    f"KWOK_{program}_BINARY"
-    for program in (
-        "ETCD", "ETCDCTL", "ETCDUTL", "KUBECTL",
-        "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER", "KUBE_SCHEDULER",
-    )
-]  # fmt: skip
 
 
 def _suite(request: pytest.FixtureRequest) -> str:
@@ -124,7 +115,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
 
     Who has named a program for each of them in the environment needs no store.
     """
-    if all(os.environ.get(name) for name in _NAMED):
+    if all(os.environ.get(store.variable(name)) for name in store.PROGRAMS):
         return
     builder = Installed.within(tmp_path_factory.mktemp("programs"))
     done = builder.run("artifacts", "build", timeout=1500)

@@ -21,16 +21,10 @@ import pytest
 
 from kwokctl.host.paths import cache_dir
 from tests.support import mounts
-from tests.support.debian import NotInstallableError, install
+from tests.support.debian import PODMAN_WITHOUT_ROOT, NotInstalledError, need
 from tests.support.installed import Finished, until
 
 _NAME = "kwokctl-tests"
-_PROGRAMS = (
-    "podman", "netavark", "aardvark-dns", "runc", "catatonit", "newuidmap", "slirp4netns", "useradd",
-)  # fmt: skip
-_PACKAGES = (
-    "podman", "netavark", "aardvark-dns", "runc", "catatonit", "uidmap", "slirp4netns", "passwd",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +87,8 @@ def another_user() -> Iterator[AnotherUser]:
     if os.getuid():
         pytest.skip("only root can run something as another user")
     try:
-        install(_PROGRAMS, _PACKAGES)
-    except NotInstallableError as e:
+        need(PODMAN_WITHOUT_ROOT)
+    except NotInstalledError as e:
         pytest.skip(f"no Podman without root: {e}")
     with ExitStack() as stack:
         entry = stack.enter_context(_account())

@@ -16,12 +16,10 @@ import pytest
 from kwokctl.errors import KwokctlError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint, find_endpoint
-from tests.support.debian import NotInstallableError, install
+from tests.support.debian import DOCKER, NotInstalledError, need
 
 LEAN_RUNTIME = Path(__file__).parent / "programs" / "oci-runtime"
 """What an engine runs containers with where it lacks the capability to raise limits."""
-_PROGRAMS = ("dockerd", "iptables")
-_PACKAGES = ("docker.io", "iptables")
 _PATIENCE = 180.0
 _ALONE = ("--default-address-pool=base=10.213.0.0/16,size=24",)
 """Addresses that no other engine's networks are likely to have."""
@@ -111,7 +109,7 @@ def engine() -> Iterator[str]:
 @contextmanager
 def started(*words: str) -> Iterator[Daemon]:
     """Yield a dockerd of the tests' own; `words` are more arguments of it."""
-    obtain(_PROGRAMS, _PACKAGES)
+    require(DOCKER)
     at = Path(tempfile.mkdtemp(prefix="kwokctl-engine-"))
     lean = [f"--add-runtime=lean={LEAN_RUNTIME}", "--default-runtime=lean"]
     command = [
@@ -161,13 +159,13 @@ def may_raise_limits() -> bool:
     return bool(bounds >> _CAP_SYS_RESOURCE & 1)
 
 
-def obtain(programs: Sequence[str], packages: Sequence[str]) -> None:
-    """Install an engine if there is none; raise NoEngineError where only root may start one."""
+def require(programs: Mapping[str, str]) -> None:
+    """Raise NoEngineError where an engine cannot be started: without its programs, or without root."""
     if os.getuid() != 0:
         raise NoEngineError("none answers, and only root may start one")
     try:
-        install(programs, packages)
-    except NotInstallableError as e:
+        need(programs)
+    except NotInstalledError as e:
         raise NoEngineError(f"none answers: {e}") from e
 
 

@@ -15,7 +15,7 @@ from kwokctl.progress import Silent
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.images.image import KindNodeImages, made_name
-from tests.support.debian import NotInstallableError, install
+from tests.support.debian import NODE_IMAGE, NotInstalledError, need
 from tests.support.options import cluster_options
 
 _KUBE = os.environ.get("KWOKCTL_TEST_KUBE_VERSION") or DEFAULT_KUBE_VERSION
@@ -60,7 +60,10 @@ async def loaded_node_image(engine: Engine, maker: AbstractContextManager[str]) 
 
 
 async def _make(images: KindNodeImages, file: Path) -> None:
-    _obtain_debootstrap()
+    try:
+        need(NODE_IMAGE)
+    except NotInstalledError as e:
+        raise NoImageError(str(e)) from e
     home = Home(workdir=WorkDir(cache_dir() / "tests"), cache=cache_dir())
     name = await make_node_image(home, images, _OPTIONS)
     partial = file.with_suffix(".partial")
@@ -76,10 +79,3 @@ def _images(docker_host: str) -> KindNodeImages:
 
 def _ignore(owner: str) -> None:
     """Say nothing of who makes it meanwhile."""
-
-
-def _obtain_debootstrap() -> None:
-    try:
-        install(("debootstrap", "unshare"), ("debootstrap", "util-linux"))
-    except NotInstallableError as e:
-        raise NoImageError(str(e)) from e

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.support.engines import LEAN_RUNTIME, Daemon, may_raise_limits, obtain, socket_in
+from tests.support.debian import PODMAN
+from tests.support.engines import LEAN_RUNTIME, Daemon, may_raise_limits, require, socket_in
 from tests.support.installed import processes_with, until
 
-_PROGRAMS = ("podman", "netavark", "aardvark-dns", "runc", "catatonit", "iptables")
 _PROCESSES = 16384
 _STORAGE = """\
 [storage]
@@ -44,7 +44,7 @@ default_ulimits = [{limits}]
 @contextmanager
 def started() -> Iterator[Daemon]:
     """Yield a service of Podman's; with it ends all that it has started."""
-    obtain(_PROGRAMS, _PROGRAMS)
+    require(PODMAN)
     at = Path(tempfile.mkdtemp(prefix="kwokctl-podman-"))
     service = Daemon(
         at, ["podman", "system", "service", "--time=0", socket_in(at)], _environment(at)

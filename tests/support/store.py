@@ -2,17 +2,49 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from kwokctl.artifacts.locations import WantedProgram
-from kwokctl.artifacts.resolve import ArtifactSource, resolve
+from kwokctl.artifacts.resolve import ArtifactSource, resolve, store_of
+from kwokctl.artifacts.target import here
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
+from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import cache_dir
 from kwokctl.progress import Silent
+
+PROGRAMS = {
+    **dict.fromkeys(
+        ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
+        DEFAULT_KUBE_VERSION,
+    ),
+    **dict.fromkeys(("etcd", "etcdctl", "etcdutl"), etcd_version(DEFAULT_KUBE_VERSION)),
+}
+"""The version of each program that a cluster takes by default."""
+
+
+def lacking() -> Sequence[str]:
+    """Return the programs of a default cluster that are neither in the store nor named by a variable."""
+    return [
+        name for name in PROGRAMS if not os.environ.get(variable(name)) and not _is_stored(name)
+    ]
+
+
+def variable(name: str) -> str:
+    """Name the variable of a program that the user has chosen."""
+    return f"KWOK_{name.upper().replace('-', '_')}_BINARY"
+
+
+def _is_stored(name: str) -> bool:
+    try:
+        return store_of(cache_dir(), here()).find(name, PROGRAMS[name]) is not None
+    except ArtifactError:  # it was changed, and is got again
+        return False
 
 
 async def program(name: str, version: str) -> str:
     """Return where a program is. Raises ArtifactError when the store has none."""
-    explicit = os.environ.get(f"KWOK_{name.upper()}_BINARY")
+    explicit = os.environ.get(variable(name))
     wanted = WantedProgram(name=name, version=version, explicit=explicit)
     found = await resolve(
         [wanted], source=ArtifactSource.OFFLINE, cache=cache_dir(), progress=Silent()

@@ -1,42 +1,26 @@
-"""The tests themselves, side by side: see tests/support/lanes.py."""
+"""The tests themselves, in lanes: see tests/support/lanes.py and tests/support/run_lanes.py."""
 
-import os
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from tests.support import lanes
+from tests.support.run_lanes import announcement, of_engines, of_tests
 
 TESTS = Path(__file__).parents[1]
-FILES = {
-    "pass": "def test_one(): pass\ndef test_two(): pass\n",
-    "skip": "import pytest\n@pytest.mark.skip(reason='no engine')\ndef test_it(): pass\n",
-    "fail": "def test_it(): assert 'tests/e2e/x.py' == '== 1 passed in 2s =='\n",
-    "none": "",
-    "broken": "raise ValueError('cannot be read')\n",
-}
-"""Tests of lanes of their own."""
-
-
-def pytest_for(folder: Path, name: str) -> Sequence[str]:
-    file = folder / f"test_{name}.py"
-    file.write_text(FILES[name])
-    options = ("-p", "no:cacheprovider", "-ra", "--rootdir", str(folder))
-    return [sys.executable, "-m", "pytest", *options, str(file)]
-
-
-@pytest.fixture
-def _few_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let these pytests load their own plugins only: loading ours takes longer than the tests."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-
-
+OF_TEST = {**lanes.WITHOUT_COMPONENTS, **lanes.FIRST, **lanes.WITH_COMPONENTS}
+LANES = {**OF_TEST, **lanes.IN_ENGINES}
+"""Those of both commands."""
+OPTIONS = ("engine", "ignore", "ignore-glob")
+WITH_HELM = "stories"
+"""The lane of tests that need Helm, which is built with the components."""
+SPREADING = ("numprocesses", "maxprocesses", "inline-snapshot")
+"""Options that select no tests."""
 COLLECT = """
 import sys
 import pytest
@@ -63,7 +47,79 @@ def test_each_test_is_in_one_lane() -> None:
 
     assert len(lines) > 500
     assert {line: found for line, found in in_lanes.items() if len(found) != 1} == {}
-    assert {name for found in in_lanes.values() for name in found} == {*LANES} - {"python"}
+    used = {name for found in in_lanes.values() for name in found}
+    assert used == {*LANES} - {*lanes.WITHOUT_COMPONENTS}
+
+
+def test_each_file_of_the_other_suites_is_in_one_lane_and_needs_no_engine() -> None:
+    suites = ("unit", "cli", "packaging")
+    files = [file for suite in suites for file in (TESTS / suite).rglob("test_*.py")]
+    in_lanes = {file: _lanes_of("none", str(file.relative_to(TESTS.parent))) for file in files}
+
+    assert len(files) > 400
+    assert {file for file, found in in_lanes.items() if len(found) != 1} == set()
+    assert {name for [name] in in_lanes.values()} == {*lanes.WITHOUT_COMPONENTS, WITH_HELM}
+    engines = re.compile(rf"\bmark\.({'|'.join(lanes.ENGINES)})\b")
+    assert [file for file in files if engines.search(file.read_text(encoding="utf-8"))] == []
+
+
+def test_there_are_no_other_suites() -> None:
+    suites = {file.relative_to(TESTS).parts[0] for file in TESTS.rglob("test_*.py")}
+
+    assert suites == {"unit", "cli", "packaging", "contract", "e2e", "first_day"}
+
+
+def test_the_command_for_unit_tests_selects_what_their_lane_does() -> None:
+    said = subprocess.run(
+        ["make", "--no-print-directory", "--dry-run", "unit"],
+        cwd=TESTS.parent, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert said.stdout.split()[-5:] == [*lanes.WITHOUT_COMPONENTS["unit"]]
+
+
+def test_lanes_that_need_no_components_begin_beside_those_that_get_them() -> None:
+    order = of_tests(["-k", "pods"])
+
+    assert [*order.beside] == ["check", *lanes.WITHOUT_COMPONENTS]
+    assert [[*each] for each in order.rounds] == [
+        ["clone"], ["components"], [*lanes.WITH_COMPONENTS],
+    ]  # fmt: skip
+    assert order.rounds[-1]["lives"][-2:] == ["-k", "pods"]
+
+
+def test_the_announcement_says_what_is_built_and_how_long_everything_takes() -> None:
+    warm = announcement("test", of_tests([]), [], 2)
+    cold = announcement("test", of_tests([]), ["etcd", "kubectl"], 2)
+
+    assert "the lanes are: check, unit, packaging, clone, components, first day" in warm
+    assert "store" not in warm
+    assert "your store lacks etcd, kubectl" in cold
+    assert "the lanes that need none begin at once: check, unit, packaging" in cold
+    # A quarter of an hour for the components.
+    assert _minutes(warm) + 14 <= _minutes(cold)
+    assert _minutes(announcement("test", of_tests([]), [], 64)) < _minutes(warm)
+
+
+def _minutes(said: str) -> int:
+    return int(re.findall(r"about (\d+) minutes with", said)[0])
+
+
+def test_lanes_whose_engine_is_absent_do_not_run() -> None:
+    absent = {"docker": "no engine", "kind": "no engine", "kind life": "no engine"}
+
+    order = of_engines([], absent, [])
+
+    assert [[*each] for each in order.rounds] == [["components"], ["podman"]]
+    assert (order.beside, order.absent) == ({}, absent)
+
+
+def test_without_any_engine_no_components_are_built() -> None:
+    assert of_engines([], dict.fromkeys(lanes.IN_ENGINES, "no engine"), []).rounds == []
+
+
+def test_tests_of_shells_run_where_these_have_just_been_installed() -> None:
+    assert [*of_engines([], {}, ["podman", "fish"]).beside] == ["shells"]
 
 
 def _lanes_of(engine: str, test: str) -> list[str]:
@@ -84,14 +140,11 @@ def _select(words: Sequence[str], engine: str, file: str) -> bool:
     )
 
 
-LANES = {**lanes.FIRST, **lanes.LANES}
-OPTIONS = ("engine", "ignore", "ignore-glob")
-
-
 def test_the_words_of_lanes_are_known_here() -> None:
     options = {word for words in LANES.values() for word in words if word.startswith("-")}
 
-    assert {word.partition("=")[0].removeprefix("--") for word in options} == {*OPTIONS}
+    known = {*OPTIONS, *SPREADING}
+    assert {word.partition("=")[0].removeprefix("--") for word in options} == known
 
 
 @pytest.mark.parametrize(
@@ -107,163 +160,3 @@ def test_the_words_of_lanes_are_known_here() -> None:
 )
 def test_the_engine_of_a_test_follows_from_its_marks(marks: list[str], engine: str) -> None:
     assert lanes.engine_of(marks) == engine
-
-
-@pytest.mark.parametrize(
-    ("codes", "code"), [([0, 0], 0), ([0, 5], 0), ([5, 5], 5), ([1, 0, 5], 1), ([0, -9], 9)]
-)
-def test_the_exit_code_is_the_worst_of_all_lanes(codes: list[int], code: int) -> None:
-    assert lanes.exit_code(codes) == code
-
-
-@pytest.mark.usefixtures("_few_plugins")
-def test_lanes_are_shown_as_one_run_that_ends_with_its_summary(tmp_path: Path) -> None:
-    names = ("pass", "skip", "fail", "none", "broken")
-    script = (
-        "import sys; from tests.support.lanes import run;"
-        f"sys.exit(run({ {name: pytest_for(tmp_path, name) for name in names}!r}))"
-    )
-    # Where CI is set, pytest writes several lines of a failure into its summary.
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=TESTS.parent, env={name: text for name, text in os.environ.items() if name != "CI"},
-        capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
-
-    assert done.returncode == 2
-    shown, _, summary = done.stdout.partition("= short test summary info =")
-    assert re.search(r"^pass      \| \S*test_pass\.py \.", shown, re.MULTILINE)
-    assert "'tests/e2e/x.py' == '== 1 passed in 2s =='" in shown
-    lines = summary.splitlines()
-    words = [line.split()[0] for line in lines[1:-1]]
-    assert words == ["SKIPPED", "FAILED", "ERROR", "!" * len(words[-1])]
-    assert "no engine" in summary
-    assert "cannot be read" in shown
-    assert "2 passed, 1 skipped, 1 failed, 1 error in " in lines[-1]
-    assert "(5 lanes)" in lines[-1]
-
-
-def test_a_lane_that_fails_without_tests_is_in_the_summary(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    check = lanes.Run("check", ["sh", "-c", "echo 'page.md is old'; exit 2"])
-
-    report = check.follow()
-
-    assert (report.code, report.summary) == (2, ["FAILED the lane 'check': exit code 2"])
-    assert "check     | page.md is old" in capsys.readouterr().out
-
-
-SLOW = """
-import time
-import pytest
-
-@pytest.fixture
-def made():
-    print('made', flush=True)
-    yield
-    open({deleted!r}, 'w').close()
-
-def test_it(made, capsys):
-    with capsys.disabled():
-        print('begun', flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.usefixtures("_few_plugins")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_deletes_what_its_tests_have_made(tmp_path: Path, number: int) -> None:
-    deleted = tmp_path / "deleted"
-    FILES["slow"] = SLOW.format(deleted=str(deleted))
-    script = (
-        "import sys; from tests.support.lanes import run;"
-        f"sys.exit(run({ {'slow': pytest_for(tmp_path, 'slow')}!r}))"
-    )
-    running = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=TESTS.parent, stdout=subprocess.PIPE, text=True
-    )
-    assert running.stdout is not None
-    assert next(line for line in running.stdout if "begun" in line)
-
-    running.send_signal(number)
-
-    assert running.wait(60) == 2
-    assert "KeyboardInterrupt" in running.stdout.read()
-    running.stdout.close()
-    assert deleted.exists()
-
-
-@pytest.mark.usefixtures("_few_plugins")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_one_pytest_that_is_ended_deletes_what_its_tests_have_made(
-    tmp_path: Path, number: int
-) -> None:
-    deleted = tmp_path / "deleted"
-    # Where these tests themselves run below nohup, or behind a shell, signals are ignored that a terminal sends.
-    (tmp_path / "conftest.py").write_text(
-        "import signal\n"
-        "from tests.support.interrupting import end_as_by_ctrl_c\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "for number in (signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_DFL)\n"
-        "def pytest_configure(): end_as_by_ctrl_c()\n"
-    )
-    FILES["slow"] = SLOW.format(deleted=str(deleted))
-    running = subprocess.Popen(
-        pytest_for(tmp_path, "slow"), cwd=TESTS.parent, stdout=subprocess.PIPE, text=True
-    )
-    assert running.stdout is not None
-    assert next(line for line in running.stdout if "begun" in line)
-
-    running.send_signal(number)
-
-    assert running.wait(60) == 2
-    running.stdout.close()
-    assert deleted.exists()
-
-
-def run_shells(*rounds: Mapping[str, str]) -> subprocess.Popen[str]:
-    """Run a shell for each lane, one round after the other."""
-    commands = [{name: ["sh", "-c", line] for name, line in lines.items()} for lines in rounds]
-    script = f"import sys; from tests.support.lanes import run; sys.exit(run(*{commands!r}))"
-    return subprocess.Popen(
-        [sys.executable, "-c", script], cwd=TESTS.parent, stdout=subprocess.PIPE, text=True
-    )
-
-
-def test_lanes_wait_while_many_others_run(tmp_path: Path) -> None:
-    # Those end when as many as may run at a time have begun.
-    one = f"cd {tmp_path}; touch $$; until [ $(ls | wc -l) = {lanes.AT_ONCE} ]; do sleep 0.1; done"
-    names = [f"lane {number}" for number in range(lanes.AT_ONCE)]
-
-    running = run_shells({**dict.fromkeys(names, one), "last": "echo begun"})
-    shown, _ = running.communicate(timeout=60)
-
-    assert running.returncode == 0
-    assert shown.count("ended with exit code 0") == lanes.AT_ONCE + 1
-    assert "ended with exit code 0" in shown.partition("begun")[0]
-
-
-def test_a_round_begins_when_the_former_has_ended_whatever_became_of_it() -> None:
-    running = run_shells({"one": "echo first; exit 3"}, {"two": "echo second"})
-    shown, _ = running.communicate(timeout=60)
-
-    assert running.returncode == 3
-    assert "ended with exit code 3" in shown.partition("second")[0]
-    assert "(2 lanes)" in shown
-
-
-def test_an_interrupted_run_does_not_begin_lanes_that_wait() -> None:
-    names = [f"lane {number}" for number in range(lanes.AT_ONCE)]
-    running = run_shells(
-        {**dict.fromkeys(names, "echo begun; exec sleep 60"), "last": "echo begun"}
-    )
-    assert running.stdout is not None
-    for _ in names:
-        assert next(line for line in running.stdout if "begun" in line)
-
-    running.send_signal(signal.SIGINT)
-    shown, _ = running.communicate(timeout=60)
-
-    assert running.returncode == 2
-    assert "FAILED the lane 'last': interrupted before it began" in shown

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from kwokctl.clusters.scaling.context import Supervision, ScaleContext
+from kwokctl.clusters.scaling.context import ScaleContext, Supervision
 from kwokctl.dataplane.pacing import LATE
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Step

@@ -16,9 +16,9 @@ from tests.support.mutants.mutant import Mutant
 
 LISTS = {
     "traced_lives": (
-        "tests/unit/controller/plans/test_tracing.py",
-        "tests/unit/controller/plans/test_source.py",
-        "tests/unit/controller/plans/test_soundness.py",
+        "tests/unit/specialization/test_tracing.py",
+        "tests/unit/specialization/test_source.py",
+        "tests/unit/specialization/test_soundness.py",
         "tests/unit/controller/lifecycle/test_life_plan.py",
     ),
 }

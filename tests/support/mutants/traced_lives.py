@@ -3,9 +3,9 @@
 from kwokctl.controller.lifecycle import life_plan
 from kwokctl.controller.lifecycle.life_plan import LifePlan
 from kwokctl.controller.lifecycle.life_plans import LifePlans
-from kwokctl.controller.plans import holes, soundness, source
-from kwokctl.controller.plans.source import Source
-from kwokctl.controller.plans.tracing import TracedNumber, TracedSource, TracedText, _is_endless
+from kwokctl.specialization import holes, soundness, source
+from kwokctl.specialization.source import Source
+from kwokctl.specialization.tracing import TracedNumber, TracedText, _is_endless
 from tests.support.mutants.mutant import Mutant
 
 _DECIDED = 'self._lines.append(f"if {condition}: raise MisfitError")'
@@ -20,7 +20,7 @@ def _never(function: str) -> str:
 
 MUTANTS = (
     # Each kind of decision, left out.
-    Mutant(TracedSource.decided, _DECIDED, "pass"),
+    Mutant(Source.decided, _DECIDED, "pass"),
     *(Mutant(TracedNumber._is, _COMPARED, _never(name)) for name in ("lt", "le", "gt", "ge", "eq")),
     Mutant(TracedNumber.__int__, "int(self.tracer.decided(int, self))", "int(self.value)"),
     Mutant(TracedText.__eq__, "bool(self.tracer.decided(operator.eq, self, other))", "self.value == getattr(other, 'value', other)"),
@@ -32,14 +32,14 @@ MUTANTS = (
     Mutant(TracedNumber.__eq__, "operator.eq", "operator.le"),
     Mutant(TracedText.__eq__, "refuse() if isinstance(other, Symbol) else False", "False"),
     Mutant(TracedText.__eq__, "not isinstance(other, str | TracedText)", "not isinstance(other, TracedText)"),
-    Mutant(TracedSource.decided, "if value else code", "if not value else code"),
-    Mutant(TracedSource.decided, "!= {value!r}", "> {value!r}"),
-    Mutant(TracedSource.decided, "!= {value!r}", "< {value!r}"),
+    Mutant(Source.decided, "if value else code", "if not value else code"),
+    Mutant(Source.decided, "!= {value!r}", "> {value!r}"),
+    Mutant(Source.decided, "!= {value!r}", "< {value!r}"),
     Mutant(
-        TracedSource.decided, "if condition not in self._conditions", "if not self._conditions"
+        Source.decided, "if condition not in self._conditions", "if not self._conditions"
     ),
     Mutant(
-        TracedSource.decided, "if condition not in self._conditions", "if True",
+        Source.decided, "if condition not in self._conditions", "if True",
         equivalent="the same condition stands there twice",
     ),
     # Endless numbers.
@@ -47,20 +47,20 @@ MUTANTS = (
     Mutant(TracedNumber._with, "if arguments[0] is self", "if True"),
     Mutant(TracedNumber._is, "function(0.0, other)", "function(other, 0.0)"),
     # What may be traced.
-    Mutant(TracedSource.traced, "isinstance(value, str) and value", "isinstance(value, str)"),
-    Mutant(TracedSource.traced, "type(value) is float and math.isfinite(value)", "type(value) is float"),
-    Mutant(TracedSource.traced, "type(value) is float and", "type(value) in (float, int) and"),
-    Mutant(TracedSource.traced, "if function in self._times", "if False"),
-    Mutant(TracedSource.traced, "if function in self._times", "if True"),
-    Mutant(TracedSource.hole_of_traced, "isinstance(symbol, Traced)", "True"),
-    Mutant(TracedSource.hole_of_traced, "isinstance(symbol, Traced)", "False"),
-    Mutant(TracedSource._argument, "repr(value)", "f'{value:g}'"),
-    Mutant(TracedSource._call, "' {_INFIX[function]} '.join(codes)", "' {_INFIX[function]} '.join(codes[::-1])"),
-    Mutant(TracedSource.opened, "if number not in texts", "if True", equivalent="it compares a text with itself, and finds it equal"),
-    Mutant(TracedSource._written, "if code not in self._variables", "if True"),
+    Mutant(Source.traced, "isinstance(value, str) and value", "isinstance(value, str)"),
+    Mutant(Source.traced, "type(value) is float and math.isfinite(value)", "type(value) is float"),
+    Mutant(Source.traced, "type(value) is float and", "type(value) in (float, int) and"),
+    Mutant(Source.traced, "if function in self._times", "if False"),
+    Mutant(Source.traced, "if function in self._times", "if True"),
+    Mutant(Source.hole_of_traced, "isinstance(symbol, Traced)", "True"),
+    Mutant(Source.hole_of_traced, "isinstance(symbol, Traced)", "False"),
+    Mutant(Source._argument, "repr(value)", "f'{value:g}'"),
+    Mutant(Source._call, "' {_INFIX[function]} '.join(codes)", "' {_INFIX[function]} '.join(codes[::-1])"),
+    Mutant(Source.opened, "if number not in texts", "if True", equivalent="it compares a text with itself, and finds it equal"),
+    Mutant(Source._written, "if code not in self._variables", "if True"),
     # What must be true of texts that are computed.
-    Mutant(Source.functions, "elif name in OF_THE_MOMENT:", "elif True:"),
-    Mutant(Source.functions, "if name in PURE", "if name in PURE or name in OF_THE_MOMENT"),
+    Mutant(Source.functions, "elif name in self._known.of_the_moment:", "elif True:"),
+    Mutant(Source.functions, "if name in self._known.pure", "if name in self._known.pure or name in self._known.of_the_moment"),
     Mutant(Source._texts_of, "if others:", "if False:"),
     Mutant(
         Source._texts_of, "hole.content is not HoleContent.TIME", "hole.content is HoleContent.TEXT",

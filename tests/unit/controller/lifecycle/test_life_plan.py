@@ -14,12 +14,12 @@ from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcom
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import own_ips, status_patch
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.plans.shape import ObjectForm, Shape
-from kwokctl.controller.plans.source import Functions, MisfitError
-from kwokctl.dataplane.store import value_of
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.stored import value_of
+from kwokctl.specialization.shape import ObjectForm, Shape
+from kwokctl.specialization.source import Functions, MisfitError
 from tests.support.etcd_of_pods import with_version
 
 START = 1_767_268_800.0

@@ -1,7 +1,7 @@
 """Runs commands side by side, shows their lines as they write them, and ends with one summary of all.
 
 What a command writes is read as a pytest's: its failures are shown when it ends; the tests that were skipped or have
-failed, and their numbers, come last.
+failed, and their numbers, come last, and the processor time of each.
 """
 
 import os
@@ -14,9 +14,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+
+from tests.support.processor_time import Groups, counted
 
 NO_TESTS = 5
 """The exit code of a pytest that has found nothing to run."""
@@ -44,15 +47,17 @@ class Report:
     """The tests that were skipped or have failed, a line each."""
     numbers: str = ""
     """How many tests have passed, failed and so on, and in what time."""
+    seconds: float = 0.0
+    """The processor time of its processes that were waited for."""
 
 
 class Run:
     """A lane's command at work."""
 
-    def __init__(self, name: str, command: Sequence[str]) -> None:
+    def __init__(self, name: str, command: Sequence[str], groups: Groups | None = None) -> None:
         self._name = name
         self._process = subprocess.Popen(
-            command,
+            groups.entered(name, command) if groups else command,
             cwd=_ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -64,20 +69,26 @@ class Run:
 
     def interrupt(self) -> None:
         """End it as Ctrl-C does, with the command that its test runs: it deletes what it has made."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGINT)
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGINT)
 
     def follow(self) -> Report:
         """Show what it does until it has ended."""
         assert self._process.stdout is not None
-        with self._process:
-            report = self._read(line.rstrip() for line in self._process.stdout)
-        report.code = self._process.returncode
+        with self._process.stdout as lines:
+            report = self._read(line.rstrip() for line in lines)
+        self._end(report)
         ended = report.numbers or f"ended with exit code {report.code}"
         if report.code and not report.numbers:
             report.summary.append(f"FAILED the lane '{self._name}': exit code {report.code}")
         self._show("\n".join([*report.details, ended]))
         return report
+
+    def _end(self, report: Report) -> None:
+        _, status, usage = os.wait4(self._process.pid, 0)
+        report.code = self._process.returncode = os.waitstatus_to_exitcode(status)
+        report.seconds = usage.ru_utime + usage.ru_stime
 
     def _read(self, lines: Iterable[str]) -> Report:
         report, heading = Report(self._name), _START
@@ -104,7 +115,8 @@ class Run:
 class _Runs:
     """All that run, which one signal ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, groups: Groups | None) -> None:
+        self._groups = groups
         self._runs: list[Run] = []
         self._interrupted = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -115,7 +127,7 @@ class _Runs:
         if self._interrupted.is_set():
             said = f"FAILED the lane '{name}': interrupted before it began"
             return Report(name, _INTERRUPTED, summary=[said])
-        begun = Run(name, command)
+        begun = Run(name, command, self._groups)
         self._runs.append(begun)
         if self._interrupted.is_set():
             begun.interrupt()
@@ -138,12 +150,13 @@ def run(
     says why.
     """
     began = time.monotonic()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        follow = _Runs().follow
+    with counted() as groups, ThreadPoolExecutor(AT_ONCE) as pool:
+        follow = _Runs(groups).follow
         first = pool.map(follow, beside, beside.values())
         reports = [report for each in rounds for report in pool.map(follow, each, each.values())]
         reports += first
         _show_summary(reports, absent)
+        _show_processor_time(reports, groups)
         _show_numbers(reports, time.monotonic() - began)
     return exit_code(report.code for report in reports)
 
@@ -154,6 +167,20 @@ def _show_summary(reports: Sequence[Report], absent: Mapping[str, str]) -> None:
         print(f"SKIPPED the lane '{name}': {why}")
     for report in reports:
         print("".join(f"{line}\n" for line in report.summary), end="")
+
+
+def _show_processor_time(reports: Sequence[Report], groups: Groups | None) -> None:
+    if groups:
+        taken = {report.name: groups.seconds(report.name) for report in reports}
+        taken["containers"] = groups.of_containers()
+        counted_by = "of all processes, by control groups"
+    else:
+        taken = {report.name: report.seconds for report in reports}
+        counted_by = "of processes that were waited for: no control group can be made"
+    _heading(f"processor time {counted_by}")
+    for name, seconds in sorted(taken.items(), key=lambda each: -each[1]):
+        print(f"{name:<10} | {seconds:6.0f} s")
+    print(f"{'all':<10} | {sum(taken.values()):6.0f} s")
 
 
 def _show_numbers(reports: Sequence[Report], seconds: float) -> None:

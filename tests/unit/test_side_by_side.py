@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import side_by_side
+from tests.support.processor_time import counted
 
 ROOT = Path(__file__).parents[2]
 FILES = {
@@ -199,6 +200,27 @@ def test_an_interrupted_run_does_not_begin_lanes_that_wait() -> None:
 
     assert running.returncode == 2
     assert "FAILED the lane 'last': interrupted before it began" in shown
+
+
+SPINNING = "import time\nwhile time.process_time() < 0.6: pass"
+
+
+def test_the_end_says_how_much_processor_time_each_lane_has_taken() -> None:
+    running = run_shells({"idle": "true"}, {"busy": f"{sys.executable} -S -c '{SPINNING}'; true"})
+    shown, _ = running.communicate(timeout=60)
+
+    times = re.findall(r"^(\S+) +\| +(\d+) s$", shown, re.MULTILINE)
+    taken = {name: int(seconds) for name, seconds in times}
+    assert {"idle", "busy", "all"} <= {*taken}
+    assert taken["idle"] == 0 < taken["busy"] <= taken["all"]
+
+
+def test_without_control_groups_what_was_waited_for_counts(tmp_path: Path) -> None:
+    with counted(tmp_path) as groups:
+        assert groups is None
+
+    lane = side_by_side.Run("busy", ["sh", "-c", f"{sys.executable} -S -c '{SPINNING}'; true"])
+    assert lane.follow().seconds > 0.5
 
 
 def test_lanes_beside_the_rounds_begin_at_once_and_no_round_waits_for_them(tmp_path: Path) -> None:

@@ -14,18 +14,23 @@ from kwokctl.controller.engine.second_look import SecondLook
 from kwokctl.controller.faults.node_reports import NodeReports
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
-from kwokctl.controller.lifecycle.engine import PodEngine
+from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.eviction.evictor import Evictor
+from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
+from kwokctl.controller.lifecycle.looks import PodLooks
+from kwokctl.controller.lifecycle.notices import PodNotices
+from kwokctl.controller.lifecycle.reboots import Reboots
 from kwokctl.controller.membership.membership import Membership, fleet_name
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import functions
 from kwokctl.controller.stages.lives import KUBELET, STAGES
 from kwokctl.controller.stages.model import NODE, POD, Kind, Stage, by_kind
 from kwokctl.dataplane.port import Figures
-from kwokctl.kube.resource import NODES, Resource
+from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import beside
 
 
@@ -74,7 +79,9 @@ class Controller:
         counts = settings.parallelism
         self.nodes = self._play(NODES, NODE, node_hooks, counts.nodes).engine
         self.pods = self._pods(pod_hooks, nodes, counts.pods)
-        self._ownership = Ownership(nodes, self._context, self.nodes, self.pods, syncs=counts.syncs)
+        self._ownership = Ownership(
+            nodes, self._context, self.nodes, self.pods, self.notices, syncs=counts.syncs
+        )
         self._reports = NodeReports(self._context, nodes)
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
@@ -157,14 +164,19 @@ class Controller:
         await self.pods_listed.wait()
         await self.pods.run()
 
-    def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> PodEngine:
-        usual = KUBELET if self._settings.has_kubelet_pods else STAGES
-        stages, context = self._stages.get(POD, ()), self._context
-        engine = PodEngine(
-            stages, hooks, context, nodes,
-            players=players, usual=usual, programs=self._settings.programs,
+    def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> StageEngine:
+        """Return what plays pods: those of Stages, and those that live as on a kubelet."""
+        context, settings = self._context, self._settings
+        plans = Plans(PODS) if context.has_plans and self._direct is not None else None
+        looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans, settings.programs)
+        usual = KUBELET if settings.has_kubelet_pods else STAGES
+        self.life = KubeletLife(looks, context, plans, usual=usual)
+        engine = StageEngine(
+            PODS, self._stages.get(POD, ()), hooks, context,
+            players=players, plans=plans, conducts=(self.life, Reboots(looks, context)),
         )  # fmt: skip
-        self._evictor = Evictor(nodes, context.reader, engine)
+        self.notices = PodNotices(engine, self.life, looks)
+        self._evictor = Evictor(nodes, context.reader, self.notices)
         self._played_by(engine, POD)
         return engine
 

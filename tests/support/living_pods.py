@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.lifecycle.engine import PodEngine
+from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
 from kwokctl.errors import EtcdRefusedError
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
@@ -49,23 +49,21 @@ class LivingPods(Story):
 
     def observed(self) -> Mapping[str, object]:
         """Return all that was written, when pods were due, and what is remembered of them."""
-        looks = self.engine._looks
+        looks = self.life._looks
         return {
             "written": self.etcd.all_written(),
             "due": self.delays.due,
             "memories": looks._memories,
             "counts": {
                 uid: (each.left, each.at, each.seen)
-                for uid, each in self.engine._event_counts._pods.items()
+                for uid, each in self.life._event_counts._pods.items()
             },
         }
 
     @property
-    def engine(self) -> PodEngine:
+    def life(self) -> KubeletLife:
         """What lets the pods live."""
-        pods = self.controller.pods
-        assert isinstance(pods, PodEngine)
-        return pods
+        return self.controller.life
 
     def take_over(self) -> None:
         """Let another controller go on, which sees all pods as they are stored."""
@@ -143,8 +141,8 @@ def deleted(grace: int) -> Callable[[LivingPods, Json], None]:
 def evicted(story: LivingPods, pod: Json) -> None:
     """Evict a pod."""
     seen = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "1"}}
-    if story.engine.may_evict(seen):
-        story.engine.evict(seen, "The node was low on resource: memory. ")
+    if story.controller.notices.may_evict(seen):
+        story.controller.notices.evict(seen, "The node was low on resource: memory. ")
 
 
 def refused(story: LivingPods, _: Json) -> None:

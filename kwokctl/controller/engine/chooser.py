@@ -47,7 +47,7 @@ class StageChooser:
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
         """Return the Stages that match an object as it is now, and what the choice depends on."""
-        self.liken(state)
+        state.liken(self._plans)
         self._has_put_off = False
         view = self._view(stages, state)
         if view is not None:
@@ -108,12 +108,6 @@ class StageChooser:
         if delay >= SHORTEST or state.tries:  # it has waited, too, after an error
             state.plays_at_once = 0
         return delay if delay >= SHORTEST else max(delay, self._guard.wait_before(state, stage))
-
-    def liken(self, state: ObjectState) -> None:
-        """Find out whether an object is like others."""
-        if self._plans is not None and state.form is None and state.raw is not None:
-            words = state.name, state.uid, state.node
-            state.form = self._plans.form(state.raw, words, state.version)
 
     def _view(self, stages: Sequence[Stage], state: ObjectState) -> View | None:
         """Return what Stages see in an object like others; None if it must be looked at by itself."""

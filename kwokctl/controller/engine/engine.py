@@ -11,11 +11,14 @@ import orjson
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.chooser import StageChooser
+from kwokctl.controller.engine.conduct import Conduct
 from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_of
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.rests import LaterLook, StageRests
+from kwokctl.controller.engine.schedule import Schedule
 from kwokctl.controller.engine.stage_player import StagePlayer
+from kwokctl.controller.engine.turns import Turns
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.scheduling.worker_queue import work_queue
 from kwokctl.controller.stages.choice import pick
@@ -24,13 +27,14 @@ from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_
 from kwokctl.dataplane.port import Figures, ObjectKey
 from kwokctl.errors import RequestError
 from kwokctl.expr.budget import BudgetError
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
 
 class StageEngine:
     """All objects of one kind, and what must happen to each of them next."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what all engines get, and what only that of pods does
         self,
         resource: Resource,
         stages: Sequence[Stage],
@@ -39,10 +43,12 @@ class StageEngine:
         *,
         players: int,
         plans: Plans | None = None,
+        conducts: Sequence[Conduct] = (),
     ) -> None:
         """Play `stages` on the objects of `resource`, `players` objects at a time.
 
-        Those that are alike are played by `plans`.
+        Those that are alike are played by `plans`. The first of the `conducts` that is for an object
+        takes the place of Stages.
         """
         self.resource = resource
         self.stages = tuple(stages)
@@ -53,6 +59,8 @@ class StageEngine:
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
+        self._schedule = Schedule(context.delay_queue, self.ready)
+        self._turns = Turns(conducts, context, self._schedule, self._errors)
         self._rests = StageRests(context.random)
         self._chooser = StageChooser(resource, context, self._errors, plans)
 
@@ -99,7 +107,7 @@ class StageEngine:
         state.version = version
         state.parked = not self._hooks.seen(state, seen)
         if state.parked:
-            self._pause(state)
+            self._schedule.pause(state)
             return
         state.show(raw)
         if state.busy:
@@ -114,13 +122,18 @@ class StageEngine:
         if state is not None and (not metadata.uid or state.uid == metadata.uid):
             self._remove(state)
 
-    def wake(self, key: str) -> bool:
-        """Look at an object that may be written to from now on; False if it has to be read first."""
+    def wake(self, key: str, value: Json = None) -> bool:
+        """Look at an object that may be written to from now on; False if it has to be read first.
+
+        `value` is the object for where none is kept.
+        """
         if (state := self._states.get(key)) is None:
             return True
         if state.parked:
             state.version = UNKNOWN
             return False
+        if value is not None and not state.is_known:
+            state.value = value
         if state.busy:
             state.news = True
         else:
@@ -134,7 +147,7 @@ class StageEngine:
         """
         if (state := self._states.get(key)) is not None:
             state.parked = True
-            self._pause(state)
+            self._schedule.pause(state)
 
     def ready(self, state: ObjectState) -> None:
         """Play an object's stage as soon as a player is free."""
@@ -143,38 +156,30 @@ class StageEngine:
             self._queue.put(state)
 
     def _remove(self, state: ObjectState) -> None:
+        self._turns.forget(state)
         del self._states[state.key]
-        self._stop(state)
+        self._schedule.stop(state)
         self._hooks.gone(state)
-
-    def _stop(self, state: ObjectState) -> None:
-        if state.stage is not None:
-            self._context.delay_queue.forget(state)
-            state.due = self._context.delay_queue.now()
-        state.rest()
-
-    def _pause(self, state: ObjectState) -> None:
-        """Keep what is to be played, and when, but not the object."""
-        if state.busy:
-            self._stop(state)
-            return
-        self._context.delay_queue.forget(state)
-        state.release()
 
     def _resume(self, state: ObjectState) -> None:
         """Look at an object; if it may be played again, a Stage that has waited goes on doing so."""
         self._look(state)
         queue = self._context.delay_queue
         if state.stage is not None and not state.queued and state not in queue:
-            self._soon(state, max(0.0, state.due - queue.now()))
+            self._schedule.soon(state, max(0.0, state.due - queue.now()))
 
     def _look(self, state: ObjectState) -> None:
-        """Choose the next Stage for an object as it is now.
+        """Find out what happens next to an object as it is now."""
+        if not state.is_known:
+            return
+        if not self._turns.look(state):
+            self._look_for_stage(state)
+
+    def _look_for_stage(self, state: ObjectState) -> None:
+        """Choose the next Stage.
 
         While the grounds for the choice are unchanged, a Stage that waits continues to wait.
         """
-        if not state.is_known:
-            return
         found = self._chooser.grounds(self.stages, state)
         is_put_off = self._chooser.has_put_off()
         if is_put_off:
@@ -184,7 +189,7 @@ class StageEngine:
             if is_put_off:
                 state.fold()
             else:
-                self._stop(state)
+                self._schedule.stop(state)
             return
         if state.stage is not None and state.basis == found:
             self._hurry(state)
@@ -202,58 +207,55 @@ class StageEngine:
         state.stage, state.step, state.tries = stage, 0, 0
         if delay > 0 or len(self._queue) >= self._players:
             state.fold()
-        self._soon(state, delay)
-
-    def _soon(self, state: ObjectState, delay: float) -> None:
-        state.due = self._context.delay_queue.now() + delay
-        if delay > 0:
-            self._context.delay_queue.put(state, delay)
-        else:
-            self._context.delay_queue.forget(state)
-            self.ready(state)
+        self._schedule.soon(state, delay)
 
     def _hurry(self, state: ObjectState) -> None:
         """Go on waiting; an object that has changed does not wait long for the next try."""
         state.fold()
         if state.tries > 1:
             state.tries = 1
-            self._soon(state, SOONEST)
+            self._schedule.soon(state, SOONEST)
 
     async def _work(self, state: ObjectState) -> None:
         state.queued = False
-        stage, version = state.stage, state.version
+        stage = state.stage
         lag = self._context.delay_queue.now() - state.due
         if stage is None or not state.is_known or state.busy or lag < 0:
             return
         if not self._hooks.is_ready(state):
             state.fold()
             return
-        if not self._is_in_force(stage):
+        conduct = self._turns.by_turn.get(stage)
+        if conduct is None and stage not in self.stages:
             self._look(state)
             return
         if self._rests.holds(stage, self._context.delay_queue.now()):
             state.fold()
-            self._soon(state, self._rests.put_off())
+            self._schedule.soon(state, self._rests.put_off())
             return
         self._context.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
         state.busy, state.news = True, False
+        await self._play(state, stage, conduct)
+
+    async def _play(self, state: ObjectState, stage: Stage, conduct: Conduct | None) -> None:
+        version, wait = state.version, None
         try:
-            await self._play(state, stage)
+            if conduct is None:
+                await self._player.play(state, stage, self._hooks.functions(state))
+            else:
+                wait = await conduct.play(state)
         except Exception as e:  # an error with one object must not stop all others
             outcome = error_kind(e) if isinstance(e, RequestError) else ErrorKind.LASTING
             if isinstance(e, BudgetError):
                 self._rests.note(stage, self._context.delay_queue.now())
             await self._recover(state, stage, outcome, e)
-        else:
-            self._count(stage, "ok")
-            state.busy = False
+            return
+        self._count(stage, "ok")
+        state.busy = False
+        if conduct is None:
             self._after(state, stage, version)
-
-    def _is_in_force(self, stage: Stage) -> bool:
-        return stage in self.stages
-
-    async def _play(self, state: ObjectState, stage: Stage) -> None:
-        await self._player.play(state, stage, self._hooks.functions(state))
+        elif self._is_ours(state) and not self._turns.end(state, conduct, wait):
+            self._look(state)
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
         """Judge the object again if it is another one now, or if the stage asks for it."""
@@ -297,6 +299,9 @@ class StageEngine:
 
     def _try_next(self, state: ObjectState) -> None:
         """Begin a Stage that has not been tried; where all have been, wait for one that failed."""
+        if state.stage in self._turns.by_turn:
+            self._wait(state, state.setbacks.outcome if state.setbacks else ErrorKind.LASTING)
+            return
         untried = self._chooser.untried(self.stages, state)
         if untried is not None:
             self._begin(state, untried)
@@ -305,7 +310,7 @@ class StageEngine:
 
     def _wait(self, state: ObjectState, outcome: ErrorKind) -> None:
         state.tries += 1
-        self._soon(state, wait_after(outcome, state.tries, self._context.random))
+        self._schedule.soon(state, wait_after(outcome, state.tries, self._context.random))
 
     async def _read_again(self, state: ObjectState, outcome: ErrorKind) -> ErrorKind:
         """Read an object that is not as expected; return what that means for the error."""

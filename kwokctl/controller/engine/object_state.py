@@ -6,6 +6,7 @@ import orjson
 
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.setbacks import Setbacks
+from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
 from kwokctl.json_value import Json
@@ -96,6 +97,11 @@ class ObjectState:
             else:
                 self.value = orjson.loads(self.raw or b"{}")
         return self.value
+
+    def liken(self, plans: Plans | None) -> None:
+        """Find out whether the object is like others that `plans` knows."""
+        if plans is not None and self.form is None and self.raw is not None:
+            self.form = plans.form(self.raw, (self.name, self.uid, self.node), self.version)
 
     def show(self, raw: bytes) -> None:
         """Continue with the object as its JSON shows it."""

@@ -7,7 +7,7 @@ import msgspec
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.engine.engine import StageEngine
-from kwokctl.controller.lifecycle.engine import PodEngine
+from kwokctl.controller.lifecycle.notices import PodNotices
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
 from kwokctl.controller.write_errors import ErrorKind, error_kind
@@ -47,7 +47,8 @@ class Ownership:
         nodes: NodeRegistry,
         context: ControllerContext,
         node_engine: StageEngine,
-        pod_engine: PodEngine,
+        pod_engine: StageEngine,
+        pod_notices: PodNotices,
         *,
         syncs: int = 4,
     ) -> None:
@@ -56,6 +57,7 @@ class Ownership:
         self._context = context
         self._node_engine = node_engine
         self._pod_engine = pod_engine
+        self._pod_notices = pod_notices
         self._away: set[str] = set()
         """The nodes whose pods no kubelet of this controller looks after."""
         self._queue: BatchQueue[_Sync] = work_queue(self._sync, syncs)
@@ -88,7 +90,7 @@ class Ownership:
         """End all containers of a node that have run before; all its pods are read for that."""
         at = self._context.wall()
         for key in self._nodes.pods(node.name):
-            self._pod_engine.reboot(key, at)
+            self._pod_notices.reboot(key, at)
         if node.plays_pods and not self._wake_pods(node):
             self._queue.put(_Sync(node.name, self._queue))
 
@@ -113,7 +115,7 @@ class Ownership:
         self._away.discard(node.name)
         keys = self._nodes.pods(node.name)
         for key in keys if is_back else ():
-            self._pod_engine.back(key, now)
+            self._pod_notices.back(key, now)
         known = [self._pod_engine.wake(key) for key in keys]
         return all(known)
 

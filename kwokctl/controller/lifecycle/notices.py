@@ -1,0 +1,50 @@
+"""Tells pods what happens to them from outside: evictions, and what has become of their kubelet."""
+
+from kwokctl.controller.engine.engine import StageEngine
+from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
+from kwokctl.controller.lifecycle.looks import PodLooks
+from kwokctl.controller.lifecycle.outcome import FINAL, Absence
+from kwokctl.controller.lifecycle.statuses import has_started
+from kwokctl.json_value import Json
+
+
+class PodNotices:
+    """What others find out about the pods of an engine."""
+
+    def __init__(self, engine: StageEngine, life: KubeletLife, looks: PodLooks) -> None:
+        """Wake the pods of `engine`, and let `looks` know."""
+        self._engine = engine
+        self._life = life
+        self._looks = looks
+
+    def may_evict(self, pod: Json) -> bool:
+        """Return whether a pod has begun to live here, and has not come to its end."""
+        state = self._engine.get(_key(pod))
+        is_ours = state is not None and self._life.concerns(state)
+        return is_ours and has_started(pod) and pod["status"].get("phase") not in FINAL
+
+    def evict(self, pod: Json, message: str) -> None:
+        """Let a pod come to its end."""
+        state = self._engine.get(_key(pod))
+        if state is None or state.uid != pod["metadata"].get("uid") or state.parked:
+            return
+        self._looks.evict(state, message)
+        self._engine.wake(state.key, pod)
+
+    def back(self, key: str, at: float) -> None:
+        """Take note that the kubelet of a pod was away until a time of day; wake the pod then."""
+        state = self._engine.get(key)
+        if state is None or not self._life.concerns(state):
+            return
+        if state.parked or state.is_known:  # else nothing was due, and nothing has happened
+            self._looks.away(state.uid, Absence(until=at))
+
+    def reboot(self, key: str, at: float) -> None:
+        """Take note that the machine of a pod was started anew; read the pod, and wake it then."""
+        if (state := self._engine.get(key)) is not None:
+            self._looks.away(state.uid, Absence(until=at, is_reboot=True))
+            self._engine.park(key)
+
+
+def _key(pod: Json) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"

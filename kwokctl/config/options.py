@@ -83,7 +83,7 @@ class ClusterOptions:
     )
     kube_version: str = option(
         DEFAULT_KUBE_VERSION,
-        "Version of Kubernetes; of 1.35 the newest known patch",
+        "Version of Kubernetes; 1.35 means its newest known patch",
         group=GENERAL,
         metavar="VERSION",
         check=version_checks.kubernetes,

@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     add("-c", "--config", action="append", default=[],
         help="file of documents, such as Logs; may be repeated")  # fmt: skip
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
-        help="kinds of documents that are read from the cluster as custom resources, too: any but "
+        help="kinds of documents that are also read from the cluster, as custom resources: any but "
         "Stage; may be repeated")  # fmt: skip
     _add_selection(made)
     add("--server-address", required=True, help="host:port to answer on; several hosts with commas")

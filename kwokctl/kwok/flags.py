@@ -29,7 +29,7 @@ def parser() -> FlagParser:
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", metavar="FILE",
         help="key of that certificate")  # fmt: skip
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
-        help="kinds of documents that are read from the cluster as custom resources, too; may be "
+        help="kinds of documents that are also read from the cluster, as custom resources; may be "
         "repeated")  # fmt: skip
     for name in ("annotation", "label"):
         add(f"--disregard-status-with-{name}-selector", metavar="SELECTOR",

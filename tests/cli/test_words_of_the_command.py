@@ -44,7 +44,7 @@ Cluster commands:
   plan          Estimate the etcd size and the memory that nodes and pods need
   snapshot      Save and restore a cluster's data, and rewind it
   logs          Print the log of a component
-  export        Export what explains a cluster's state
+  export        Export the logs and the configuration of a cluster
   port-forward  Forward a port of this machine's loopback address to a
                 component, until interrupted
 
@@ -61,11 +61,11 @@ Tools:
   completion  Print the script that completes kwokctl's commands and options
               in a shell
   help        Print the help of a command: kwokctl help create cluster
-  config      Look at the configuration, and change its files
-  stage       Write, try and understand Stages
+  config      Show, tidy and convert the configuration
+  stage       Check, explain and test Stages
   controller  Run the controller in other clusters
   artifacts   Manage the programs that clusters run
-  addons      Show what a cluster may have in addition
+  addons      Show the add-ons and optional components
 
 Options:
   --version  Print the version

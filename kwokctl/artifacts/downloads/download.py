@@ -169,7 +169,7 @@ class _Parcel(msgspec.Struct, frozen=True):
         place = first_seen.place(self._records, self.url)
         return (
             f"'{public(self.url)}' has no published checksum: its SHA-256 is {found}, recorded in "
-            f"'{place}', and later downloads must match it; to have the first one checked, too, "
+            f"'{place}', and later downloads must match it; to check the first one as well, "
             f"give the address with @sha256:{found}"
         )
 

@@ -31,9 +31,9 @@ Wait = Annotated[
     typer.Option(
         "--wait",
         metavar="DURATION",
-        help="Wait until everything is ready; with a value at most so long for the components, and "
-        "for each set of objects, once they have been started or made, such as 90s or 15m; without one "
-        f"until nothing more has become ready for {USUAL / 60:g} minutes [default: 0s, do not wait]",
+        help="Wait until everything is ready. A value such as 90s or 15m is the limit for the components, "
+        "and again for each set of objects. Without a value the wait ends when nothing more has become "
+        f"ready for {USUAL / 60:g} minutes [default: 0s, do not wait]",
         parser=waiting("--wait"),
     ),
 ]
@@ -42,8 +42,8 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="DURATION",
-        help="Give up when getting the programs and starting the components, or making a set of "
-        "objects, takes longer; --wait counts separately [default: 0s, never]",
+        help="Limit for getting the programs and starting the components, and again for making each set "
+        "of objects; --wait counts separately [default: 0s, no limit]",
         parser=duration("--timeout"),
     ),
 ]

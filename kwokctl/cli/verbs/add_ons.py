@@ -18,7 +18,7 @@ _MARK = {True: "yes", False: "no", None: "-"}
 def register(app: typer.Typer) -> None:
     """Add the command."""
     below = commands.group(
-        app, "addons", "Show what a cluster may have in addition.", panel=commands.TOOLS
+        app, "addons", "Show the add-ons and optional components.", panel=commands.TOOLS
     )
     examples = ("kwokctl addons list", "kwokctl create cluster --enable jobset,metrics-server")
     commands.command(below, "list", examples=examples)(show)

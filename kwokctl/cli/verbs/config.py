@@ -33,7 +33,7 @@ _EXAMPLES = {
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     below = commands.group(
-        app, "config", "Look at the configuration, and change its files.", panel=commands.TOOLS
+        app, "config", "Show, tidy and convert the configuration.", panel=commands.TOOLS
     )
     verbs: dict[str, Callable[..., None]] = {
         "view": view,

@@ -117,8 +117,8 @@ def scale(
         typer.Option(
             "--yes",
             "-y",
-            help="Do not ask before more than half of a set of over ten objects is deleted, or before it "
-            "gets objects with another --param; without a terminal it is not asked",
+            help="Do not ask for confirmation; on a terminal scale asks before more than half of a set of over "
+            "ten objects is deleted, and before a set gets objects with another --param",
         ),
     ] = False,
     wait: Wait = None,

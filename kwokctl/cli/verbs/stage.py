@@ -53,7 +53,7 @@ _EXAMPLES = {
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    below = commands.group(app, "stage", "Write, try and understand Stages.", panel=commands.TOOLS)
+    below = commands.group(app, "stage", "Check, explain and test Stages.", panel=commands.TOOLS)
     verbs: dict[str, Callable[..., None]] = {
         "sets": sets,
         "lint": lint,

@@ -28,7 +28,7 @@ class HeartbeatOptions:
     kind: str = option(
         "",
         "Heartbeats of fake nodes: real (as often as kubelets), stretched (by the factor) or off "
-        "(none, and no node becomes NotReady for that) [default: real with the data path etcd if "
+        "(no heartbeats, and nodes stay Ready without them) [default: real with the data path etcd if "
         "no time is given, else stretched]",
         group=NODES,
         metavar="KIND",

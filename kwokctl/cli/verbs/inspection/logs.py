@@ -28,7 +28,10 @@ def register(app: typer.Typer) -> None:
     )
     commands.command(app, "logs", panel=commands.CLUSTERS, examples=examples)(logs)
     below = commands.group(
-        app, "export", "Export what explains a cluster's state.", panel=commands.CLUSTERS
+        app,
+        "export",
+        "Export the logs and the configuration of a cluster.",
+        panel=commands.CLUSTERS,
     )
     exporting = ("kwokctl export logs", "kwokctl --name other export logs /tmp/exported")
     commands.command(below, "logs", examples=exporting)(export_logs)

@@ -25,12 +25,14 @@ def conditions_of(
     has_sandbox: bool,
     is_restarting: bool | None = None,
 ) -> list[Json]:
-    """Return all conditions of a pod: those of others as they are, then the kubelet's own.
+    """Return all conditions of a pod: each where it stood, those of others as they are, then new ones.
+
+    So a condition that another client adds is no reason to write. The API server adds one before it evicts a pod, and
+    refuses the eviction of a pod that has been changed since.
 
     `is_restarting` says whether it is restarted as a whole; None if it cannot be.
     """
     before = {each["type"]: each for each in pod["status"].get("conditions") or ()}
-    others = [each for name, each in before.items() if name not in _OWN]
     ready = _containers_ready(containers, phase)
     found = {
         "PodReadyToStartContainers": (has_sandbox, "", ""),
@@ -42,8 +44,16 @@ def conditions_of(
     generation = pod["metadata"].get("generation")
     if is_restarting is not None:
         found[whole_restart.RESTARTING] = (is_restarting, TERMINAL.get(phase, ""), "")
-    own = [_written(name, each, before.get(name), generation, now) for name, each in found.items()]
-    return others + own
+    own = {
+        name: _written(name, each, before.get(name), generation, now)
+        for name, each in found.items()
+    }
+    kept = {
+        name: own.get(name, each)
+        for name, each in before.items()
+        if name in own or name not in _OWN
+    }
+    return [*(kept | own).values()]
 
 
 def _containers_ready(containers: Sequence[PodContainer], phase: str) -> _Finding:

@@ -1,6 +1,7 @@
 """The life of pods in virtual time."""
 
 import re
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -340,6 +341,15 @@ def test_probes_and_gates_decide_when_a_pod_is_ready() -> None:
     life.run(1)
     assert life.condition("Ready")["status"] == "True"
     assert life.condition("example.com/in") == gate
+
+
+def test_a_condition_of_another_client_is_no_reason_to_write() -> None:
+    life = Life(pod()).run(5)
+    target = {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": "x"}
+    life.status["conditions"].append(target)
+    before = deepcopy(life.status)
+
+    assert life.run(1).status == before
 
 
 def test_a_pod_that_the_node_refuses_has_no_conditions_and_no_containers() -> None:

@@ -16,7 +16,7 @@ _LONG = 1.0
 """Seconds from which a delay may end at the next such moment, at most a sixty-fourth later."""
 
 
-class Schedule(Generic[K]):
+class DueTimes(Generic[K]):
     """One heap for all times at which something is due; a later `put` of a key replaces its time.
 
     Times are seconds on whatever clock the caller keeps. Keys that are due at the same time share
@@ -109,7 +109,7 @@ class DelayQueue:
     def __init__(self) -> None:
         """Begin empty; must be called on the running loop."""
         self._loop = asyncio.get_running_loop()
-        self._schedule: Schedule[Waiter] = Schedule()
+        self._schedule: DueTimes[Waiter] = DueTimes()
         self._timer: asyncio.TimerHandle | None = None
         self._alarm = float("inf")
 

@@ -51,7 +51,7 @@ class KindPage(msgspec.Struct, frozen=True, kw_only=True):
         return PagePlace(kind=self.kind, token=token) if token else PagePlace(kind=self.kind + 1)
 
 
-class Turns:
+class RequestPace:
     """Spreads requests evenly."""
 
     def __init__(self, qps: float, clock: Callable[[], float]) -> None:
@@ -77,7 +77,7 @@ class Listing:
         self._pool = pool
         self._kinds = kinds
         self._reading = reading
-        self._turns = Turns(reading.qps, asyncio.get_running_loop().time)
+        self._pace = RequestPace(reading.qps, asyncio.get_running_loop().time)
 
     async def pages(self, start: PagePlace) -> AsyncIterator[KindPage]:
         """Yield the pages of all kinds in their order, from a place on; the next ones are on their way.
@@ -120,7 +120,7 @@ class Listing:
                     return
 
     async def _page(self, number: int, token: str) -> ListPage:
-        await self._turns.turn()
+        await self._pace.turn()
         query = ListQuery(resource=self._kinds[number].resource)
         size = str(self._reading.page_size) if self._reading.page_size else ""
         words = {"limit": size, "continue": token}

@@ -13,7 +13,7 @@ from kwokctl.clusters.object_files.exporting.export import (
     ExportRequest,
     ObjectExport,
 )
-from kwokctl.clusters.object_files.exporting.listing import ReadOptions, Turns
+from kwokctl.clusters.object_files.exporting.listing import ReadOptions, RequestPace
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
 from kwokctl.clusters.object_files.rules.schema import FieldRule, SnapshotRules, load_rules
 from kwokctl.errors import ApiError, ConflictError, NotFoundError, UnavailableError
@@ -163,9 +163,9 @@ def test_requests_are_spread_evenly() -> None:
 
     async def times() -> list[float]:
         clock = asyncio.get_running_loop().time
-        turns, found = Turns(4.0, clock), []
+        pace, found = RequestPace(4.0, clock), []
         for _ in range(3):
-            await turns.turn()
+            await pace.turn()
             found.append(round(clock(), 3))
         return found
 

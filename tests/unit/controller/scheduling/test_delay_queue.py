@@ -1,12 +1,12 @@
 import asyncio
 from random import Random
 
-from kwokctl.controller.scheduling.delay_queue import DelayQueue, Schedule
+from kwokctl.controller.scheduling.delay_queue import DelayQueue, DueTimes
 from tests.support import virtual_time
 
 
 def test_keys_come_out_when_they_are_due_and_in_order() -> None:
-    schedule: Schedule[str] = Schedule()
+    schedule: DueTimes[str] = DueTimes()
     schedule.put("late", 3.0)
     schedule.put("early", 1.0)
     schedule.put("middle", 2.0)
@@ -18,7 +18,7 @@ def test_keys_come_out_when_they_are_due_and_in_order() -> None:
 
 
 def test_a_later_put_replaces_the_earlier_one() -> None:
-    schedule: Schedule[str] = Schedule()
+    schedule: DueTimes[str] = DueTimes()
     schedule.put("a", 1.0)
     schedule.put("a", 5.0)
 
@@ -28,7 +28,7 @@ def test_a_later_put_replaces_the_earlier_one() -> None:
 
 
 def test_put_again_with_the_same_time_comes_out_once() -> None:
-    schedule: Schedule[str] = Schedule()
+    schedule: DueTimes[str] = DueTimes()
     schedule.put("a", 1.0)
     schedule.put("a", 1.0)
 
@@ -36,7 +36,7 @@ def test_put_again_with_the_same_time_comes_out_once() -> None:
 
 
 def test_a_forgotten_key_does_not_come_out() -> None:
-    schedule: Schedule[str] = Schedule()
+    schedule: DueTimes[str] = DueTimes()
     schedule.put("a", 1.0)
     schedule.forget("a")
     schedule.forget("never put")
@@ -46,7 +46,7 @@ def test_a_forgotten_key_does_not_come_out() -> None:
 
 
 def test_keys_due_at_the_same_time_keep_the_order_they_were_put_in() -> None:
-    schedule: Schedule[object] = Schedule()
+    schedule: DueTimes[object] = DueTimes()
     keys = [object() for _ in range(5)]
     for key in keys:
         schedule.put(key, 1.0)
@@ -55,7 +55,7 @@ def test_keys_due_at_the_same_time_keep_the_order_they_were_put_in() -> None:
 
 
 def test_a_key_may_be_put_again_while_the_due_ones_are_taken() -> None:
-    schedule: Schedule[int] = Schedule()
+    schedule: DueTimes[int] = DueTimes()
     for key in range(200):
         schedule.put(key, float(key))
 
@@ -69,7 +69,7 @@ def test_a_key_may_be_put_again_while_the_due_ones_are_taken() -> None:
 
 
 def test_the_heap_does_not_grow_with_replaced_entries() -> None:
-    schedule: Schedule[int] = Schedule()
+    schedule: DueTimes[int] = DueTimes()
     random = Random(1)
     for _ in range(10_000):
         schedule.put(random.randrange(10), random.random())

@@ -153,7 +153,8 @@ def checked_actions(
             problem = str(e).replace("`", "'")
             raise file.fault(line, f"this change cannot be understood: {problem}") from e
         if (action.template is None) is not (action.method is Method.DELETE):
-            raise file.fault(line, f"this change does not say what to {action.method}")
+            has = "lacks the" if action.template is None else "must have no"
+            raise file.fault(line, f"the change '{action.method}' {has} field 'template'")
         key = (action.resource.api_version, action.resource.resource)
         if key not in known:
             raise file.fault(

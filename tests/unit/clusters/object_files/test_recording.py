@@ -213,8 +213,8 @@ async def test_changes_come_in_their_time_but_after_their_owners(tmp_path: Path)
     ("document", "message"),
     [
         (_action(1, method="remove"), "line 1: this change cannot be understood: .*remove"),
-        (_action(1, template=None), "does not say what to create"),
-        (_action(1, method="delete"), "does not say what to delete"),
+        (_action(1, template=None), "the change 'create' lacks the field 'template'"),
+        (_action(1, method="delete"), "the change 'delete' must have no field 'template'"),
         (
             _action(1, resource={"version": "v2", "resource": "pods"}),
             "does not serve 'pods' of 'v2'",

@@ -42,7 +42,7 @@ from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.resource import EVENTS, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource
 from kwokctl.kube.statuses import check_change
-from kwokctl.kube.stored import value_of
+from kwokctl.kube.stored import ObjectInJson, value_of
 
 _KINDS = frozenset({NODES, PODS})
 
@@ -123,10 +123,14 @@ class EtcdPlane:
         """Create an Event in etcd, with a lease."""
         await (self._api if self._is_left(EVENTS) else self._events).record(event)
 
-    async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
+    async def patch(
+        self, target: ObjectKey, patch: Patch, *, current: ObjectInJson | None = None
+    ) -> Json:
         """Patch one object: its status in etcd if the result is certain, else through the API."""
-        changed = await self._certainly_changed(target, patch, current)
-        if changed is None:
+        changed = None
+        if current is not None:
+            changed = await self._certainly_changed(target, patch, current)
+        if current is None or changed is None:
             return await self._api.patch(target, patch, current=current)
         put, version = self._put(target, changed), version_of(current)
         window = self.windows[target.resource]
@@ -134,7 +138,7 @@ class EtcdPlane:
         return as_of(changed, revision)
 
     async def patch_and_record(
-        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: ObjectInJson
     ) -> Json | None:
         """Do so, and create an Event in the same transaction, where both would go to etcd."""
         if self._is_left(EVENTS):
@@ -188,7 +192,7 @@ class EtcdPlane:
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
-        current: Json = None,
+        current: ObjectInJson | None = None,
     ) -> None:
         """Delete one object: a pod without finalizers or grace in etcd, others through the API."""
         if (
@@ -240,7 +244,7 @@ class EtcdPlane:
     def _is_left(self, resource: Resource) -> bool:
         return bool(self._left) and resource in self._left
 
-    async def _takes(self, target: ObjectKey, current: Json) -> bool:
+    async def _takes(self, target: ObjectKey, current: ObjectInJson) -> bool:
         """Return whether objects of this kind are written to etcd.
 
         The first object of a kind shows whether it is at the expected key, unencrypted.
@@ -258,30 +262,29 @@ class EtcdPlane:
         return bool(proven)
 
     async def _certainly_changed(
-        self, target: ObjectKey, patch: Patch, current: Json
-    ) -> Json | None:
+        self, target: ObjectKey, patch: Patch, current: ObjectInJson
+    ) -> ObjectInJson | None:
         """Return an object as a patch makes it; None if the API server has to decide about that."""
-        if (
-            current is None
-            or patch.subresource != "status"
-            or patch.as_user
-            or not await self._takes(target, current)
-        ):
+        if patch.subresource != "status" or patch.as_user or not await self._takes(target, current):
             return None
         changed = self._changed_status(current, patch, target.resource.kind)
         if changed is None or check_change(target.resource, current, changed) is not None:
             return None
         return changed
 
-    def _put(self, target: ObjectKey, changed: Json) -> Put:
+    def _put(self, target: ObjectKey, changed: ObjectInJson) -> Put:
         resource = target.resource
         key = self._keys.key(resource, target.namespace, target.name)
         return Put(key, value_of(changed, resource.api_version, resource.kind))
 
-    def _changed_status(self, current: Json, patch: Patch, kind: str) -> Json | None:
+    def _changed_status(
+        self, current: ObjectInJson, patch: Patch, kind: str
+    ) -> ObjectInJson | None:
         """Return the object as a status patch makes it; None if that is not certain."""
         try:
-            changed = patch.result or apply_patch(current, patch.document, patch.type, kind)
+            changed: ObjectInJson = patch.result or apply_patch(
+                current, patch.document, patch.type, kind
+            )
             if not is_of_status(current, changed):
                 return None
             if not self._managed_fields or not current["metadata"].get("managedFields"):

@@ -22,6 +22,7 @@ from kwokctl.errors import ApiError, RequestError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.stored import ObjectInJson
 
 WORTH = 24
 """Fewer objects are created through the API: it takes two of them to make copies."""
@@ -195,7 +196,9 @@ class KubeletWriter(Protocol):
         """Create an Event, which expires as those of other clients do."""
         ...
 
-    async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
+    async def patch(
+        self, target: ObjectKey, patch: Patch, *, current: ObjectInJson | None = None
+    ) -> Json:
         """Patch one object, or its subresource, and return it as stored."""
         ...
 
@@ -209,7 +212,7 @@ class KubeletWriter(Protocol):
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
-        current: Json = None,
+        current: ObjectInJson | None = None,
     ) -> None:
         """Delete one object, only the one with this `uid` if given; finalizers are honoured."""
         ...
@@ -244,7 +247,7 @@ class DirectWriter(Protocol):
     """
 
     async def patch_and_record(
-        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: ObjectInJson
     ) -> Json | None:
         """Patch one object and create an Event in one step."""
         ...

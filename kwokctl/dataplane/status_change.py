@@ -1,19 +1,19 @@
 """Which changes of an object can be written to etcd as changes of its status. Pure."""
 
-from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 
-def version_of(value: Json) -> int:
+def version_of(value: ObjectInJson) -> int:
     """Return the version of an object that is in etcd: a revision."""
     return int(value["metadata"]["resourceVersion"])
 
 
-def as_of(value: Json, revision: int) -> Json:
+def as_of(value: ObjectInJson, revision: int) -> ObjectInJson:
     """Return an object as it is after it has been written in a revision."""
     return {**value, "metadata": {**value["metadata"], "resourceVersion": str(revision)}}
 
 
-def is_of_status(before: Json, after: Json) -> bool:
+def is_of_status(before: ObjectInJson, after: ObjectInJson) -> bool:
     """Return whether two objects differ in nothing but their status."""
     for field in after if after.keys() >= before.keys() else {**before, **after}:
         old, new = before.get(field), after.get(field)

@@ -36,6 +36,7 @@ from kwokctl.errors import ConfigError
 from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.etcd.marks.content import opened
 from kwokctl.etcd.protobuf import LENGTH, fields, sized, tag
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.served_kinds import served_kinds
@@ -188,7 +189,7 @@ def test_a_replayed_patch_of_a_protocol_buffer_with_them_is_refused() -> None:
 async def test_a_node_of_a_fork_keeps_them() -> None:
     etcd = MemoryEtcd()
     status = {"daemonEndpoints": {"kubeletEndpoint": {"Port": 1001}}}
-    node = _with_unknown({"metadata": {"name": "n", "uid": "n"}, "status": status})
+    node: Json = _with_unknown({"metadata": {"name": "n", "uid": "n"}, "status": status})
     revision = etcd.put(b"/registry/minions/n", json.dumps(node).encode())
     node["metadata"]["resourceVersion"] = str(revision)
     plane = EtcdPlane(Api(), route(etcd), lambda: 0.0)

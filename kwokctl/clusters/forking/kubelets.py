@@ -14,6 +14,7 @@ from kwokctl.host.processes.launches import Launches
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET
 from kwokctl.tasks import for_each
 
@@ -26,13 +27,13 @@ _WRITES_TOGETHER = 128
 class ForkedNode(msgspec.Struct, frozen=True):
     """A node."""
 
-    document: dict[str, Json]
+    document: ObjectInJson
     """As a list of the API server has it, with the fields of its release, so that a write keeps them."""
 
     @property
     def name(self) -> str:
         """The name of the node."""
-        return str(self.document["metadata"]["name"])
+        return self.document["metadata"]["name"]
 
     @property
     def spec(self) -> dict[str, Json]:
@@ -45,7 +46,7 @@ class ForkedNode(msgspec.Struct, frozen=True):
         return self.document.get("status") or {}
 
     @property
-    def whole(self) -> dict[str, Json]:
+    def whole(self) -> ObjectInJson:
         """The node as the API server gives it by itself."""
         return {"apiVersion": NODES.api_version, "kind": NODES.kind, **self.document}
 

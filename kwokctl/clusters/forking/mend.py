@@ -109,7 +109,8 @@ async def _replace_nodes(client: Client, wanted: Corrections, foreign: Mapping[s
     for node in wanted.nodes:
         await real_nodes.register(client, node)
     if wanted.nodes:
-        first = ForkedNode(dict(wanted.nodes[0]))
+        own: Json = wanted.nodes[0]
+        first = ForkedNode(own)
         authority = (wanted.setting.paths.pki / f"{AUTHORITY}.crt").read_bytes()
         former = sorted(set(foreign.values()))
         await real_nodes.rename(client, former, real_nodes.maker_of(first), authority)

@@ -65,7 +65,7 @@ class Rig:
         self.pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         version = self.etcd.put(KEY, value or json.dumps(self.pod).encode())
         seen = {**metadata, "resourceVersion": str(version)}
-        self.seen: dict[str, Any] = {**self.pod, "metadata": seen, "status": {"phase": "Pending"}}
+        self.seen: Json = {**self.pod, "metadata": seen, "status": {"phase": "Pending"}}
         self.plane = EtcdPlane(self.api, route(self.etcd), lambda: 0.0)
 
     @property

@@ -32,6 +32,7 @@ from kwokctl.etcd.marks.difference import Write
 from kwokctl.json_value import Json
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.resource import NAMESPACES, PODS
+from kwokctl.kube.stored import MetadataInJson
 
 
 class _Pod(msgspec.Struct, frozen=True):
@@ -120,13 +121,13 @@ class DirectPods:
         await write_until_shown(others, write, self._view.wait_shown)
         return left
 
-    async def _proven(self, pod: _Pod) -> Mapping[str, Json] | None:
+    async def _proven(self, pod: _Pod) -> MetadataInJson | None:
         """Return the metadata of a pod that is stored as the file has it; None for another one."""
         found = await self._reach.kv.get(self._key(pod))
         if found is None:
             return None
         with suppress(ShapeError, UndecodableError):
-            metadata: Mapping[str, Json] = decoded(found.value).document["metadata"]
+            metadata: MetadataInJson = decoded(found.value).document["metadata"]
             whole = _whole(
                 pod.value, metadata, uid=metadata["uid"], now=metadata["creationTimestamp"]
             )
@@ -136,7 +137,7 @@ class DirectPods:
         return None
 
     async def _one(
-        self, pod: _Pod, proven: Mapping[str, Json], admission: SetAdmission
+        self, pod: _Pod, proven: MetadataInJson, admission: SetAdmission
     ) -> tuple[Write, int] | None:
         """Write a pod that is not there yet, as long as nothing speaks against it."""
         uid, now = new_uid(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -163,7 +164,7 @@ class DirectPods:
 
 
 def _whole(
-    value: Mapping[str, Json], proven: Mapping[str, Json], *, uid: str, now: str
+    value: Mapping[str, Json], proven: MetadataInJson, *, uid: str, now: str
 ) -> dict[str, Json]:
     """Return an object with the metadata that the API server gives it."""
     metadata = {**value["metadata"], "uid": uid, "creationTimestamp": now}

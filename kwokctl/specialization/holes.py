@@ -35,7 +35,7 @@ def content_of_address(text: str) -> HoleContent:
 
 
 class Hole(TextSymbol):
-    """A text, not empty and plain in JSON, that is another one for each object."""
+    """A text, not empty and plain in JSON, that each object has its own of."""
 
     __slots__ = ("content", "number")
 

@@ -17,7 +17,7 @@ class Ripening(Generic[K, V]):
     __slots__ = ("_made", "_most", "_seen")
 
     def __init__(self, most: int) -> None:
-        """Keep so many values at most, and count as many keys."""
+        """Keep at most `most` values, and count as many keys."""
         self._most = most
         self._made: OrderedDict[K, V | None] = OrderedDict()
         self._seen: OrderedDict[K, int] = OrderedDict()

@@ -14,7 +14,7 @@ from kwokctl.specialization.holes import TOKENS, Hole, HoleContent, mapped, toke
 Holes = tuple[str, ...]
 """The texts of an object in the holes of its shape."""
 VERSION = Symbol("version")
-"""The version of an object, which is another one after each write."""
+"""The version of an object, which each write changes."""
 
 
 class Shape:

@@ -262,7 +262,7 @@ class Source:
         return f"{self._name(function)}({', '.join(codes)})"
 
     def _name(self, value: object) -> str:
-        """Return the name by which the code has a value, the same one for the same value."""
+        """Return the code's name for a value; equal ones for the same value only."""
         for name, known in self._names.items():
             if known is value:
                 return name
@@ -272,7 +272,7 @@ class Source:
 
 
 def _counted(found: Sequence[object], count: int) -> None:
-    """Make sure that a function has returned so many values."""
+    """Make sure that a function has returned this number of values."""
     if len(found) != count:
         raise MisfitError
 

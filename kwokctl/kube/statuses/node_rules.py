@@ -64,7 +64,7 @@ def _check_addresses(change: StatusChange) -> str | None:
     for number, each in enumerate(change.after.get("addresses") or ()):
         address = each.get("type") or "", each.get("address") or ""
         if address in seen:
-            return f"addresses[{number}]: the same as another one"
+            return f"addresses[{number}]: occurs twice"
         seen.add(address)
     return None
 

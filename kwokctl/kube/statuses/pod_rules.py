@@ -1,6 +1,6 @@
 """What an API server demands of the status of a pod (`ValidatePodStatusUpdate` of Kubernetes).
 
-And what it keeps of the former status where the new one lacks it (`podStatusStrategy`). Other fields
+And what it keeps of the old status where the new one lacks it (`podStatusStrategy`). Other fields
 take whatever it can decode. What only some releases have, or refer to, is left to it.
 """
 
@@ -41,7 +41,7 @@ def _check_kept(change: StatusChange) -> str | None:
     """Leave it to the API server to keep what a status lacks, and cannot lose."""
     before, after = change.before, change.after
     if (before.get("qosClass") or "") != (after.get("qosClass") or ""):
-        return "qosClass: never another one"
+        return "qosClass: never changes"
     generation = after.get("observedGeneration") or 0
     if generation < 0:
         return "observedGeneration: is negative"

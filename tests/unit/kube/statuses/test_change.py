@@ -69,7 +69,7 @@ def address(kind: str, text: str) -> Any:
         ({"capacity": {"cpu": "1"}}, "allocatable: for the API server to complete"),
         (
             {"addresses": [address("Hostname", "a"), address("Hostname", "a")]},
-            "addresses[1]: the same as another one",
+            "addresses[1]: occurs twice",
         ),
         ({"declaredFeatures": ["A", "A"]}, "declaredFeatures[1]: 'A' is not after 'A'"),
         ({"declaredFeatures": ["B", "A"]}, "declaredFeatures[1]: 'A' is not after 'B'"),
@@ -99,14 +99,14 @@ def test_what_is_right_of_a_node_is_taken() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "why"),
     [
-        ({"qosClass": "Burstable"}, {}, "qosClass: never another one"),
-        ({"qosClass": "Burstable"}, None, "qosClass: never another one"),
-        ({"qosClass": "Burstable"}, {"qosClass": ""}, "qosClass: never another one"),
-        ({"qosClass": "Burstable"}, {"qosClass": "Guaranteed"}, "qosClass: never another one"),
+        ({"qosClass": "Burstable"}, {}, "qosClass: never changes"),
+        ({"qosClass": "Burstable"}, None, "qosClass: never changes"),
+        ({"qosClass": "Burstable"}, {"qosClass": ""}, "qosClass: never changes"),
+        ({"qosClass": "Burstable"}, {"qosClass": "Guaranteed"}, "qosClass: never changes"),
         (
             {"qosClass": "Burstable"},
             {"phase": None, "reason": None, "message": "as many as before"},
-            "qosClass: never another one",
+            "qosClass: never changes",
         ),
         ({"observedGeneration": 2}, {}, "observedGeneration: never none again"),
         ({}, {"observedGeneration": -1}, "observedGeneration: is negative"),

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.engine.conduct import Conduct
 from kwokctl.controller.engine.decoded import DecodedObject
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.object_state import ObjectState
@@ -118,7 +119,11 @@ class Rig:
     """An engine for pods on a cluster in memory."""
 
     def __init__(
-        self, *stages: Stage, players: int = 64, plane: type[FakeCluster] = FakeCluster
+        self,
+        *stages: Stage,
+        players: int = 64,
+        plane: type[FakeCluster] = FakeCluster,
+        conducts: Sequence[Conduct] = (),
     ) -> None:
         self.cluster = plane(PODS, CONFIG_MAPS)
         self.hooks = Hooks()
@@ -134,7 +139,9 @@ class Rig:
             wall=wall,
         )
         self.warnings = context.warnings
-        self.engine = StageEngine(PODS, stages, self.hooks, context, players=players)
+        self.engine = StageEngine(
+            PODS, stages, self.hooks, context, players=players, conducts=conducts
+        )
         self.cluster.watch(PODS, self.deliver)
 
     def deliver(self, change: str, raw: bytes) -> None:

@@ -17,11 +17,8 @@ NOT_REWRITTEN_YET = (
     "kwokctl/clusters/time_travel/",
     "kwokctl/controller/engine/",
     "kwokctl/controller/in_memory/",
-    "kwokctl/controller/lifecycle/kubelet_life.py",
     "kwokctl/controller/plans/",
     "kwokctl/dataplane/",
-    "kwokctl/kube/statuses/",
-    "kwokctl/specialization/",
 )
 BANNED = {
     r'"""(?:Do|Return|Write|Yield) the same (?!value)': "name the thing: a reader sees the docstring alone",

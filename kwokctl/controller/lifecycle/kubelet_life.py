@@ -102,7 +102,7 @@ class KubeletLife:
         self._looks.count_in(state)
 
     def leave(self, state: ObjectState) -> None:
-        """Leave a pod to the Stages: its annotation is another one now."""
+        """Leave a pod to the Stages, as its annotation now demands."""
         self._looks.release(state)
         self._found.pop(state.uid, None)
 
@@ -128,7 +128,7 @@ class KubeletLife:
         return _Change(outcome, str(revision))
 
     async def _patch(self, state: ObjectState, target: ObjectKey, outcome: PodOutcome) -> _Change:
-        """Write the status of a pod, if it is another one."""
+        """Write the status of a pod, if it has changed."""
         if outcome.form is not None:
             outcome = self._looks.by_itself(state)
         elif outcome.status is None and state.form is not None:

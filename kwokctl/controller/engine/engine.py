@@ -16,9 +16,9 @@ from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.rests import LaterLook, StageRests
-from kwokctl.controller.engine.schedule import Schedule
+from kwokctl.controller.engine.schedule import ObjectSchedule
 from kwokctl.controller.engine.stage_player import StagePlayer
-from kwokctl.controller.engine.turns import Turns
+from kwokctl.controller.engine.turns import ConductTurns
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.scheduling.worker_queue import work_queue
 from kwokctl.controller.stages.choice import pick
@@ -59,8 +59,8 @@ class StageEngine:
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
-        self._schedule = Schedule(context.delay_queue, self.ready)
-        self._turns = Turns(conducts, context, self._schedule, self._errors)
+        self._schedule = ObjectSchedule(context.delay_queue, self.ready)
+        self._turns = ConductTurns(conducts, context, self._schedule, self._errors)
         self._rests = StageRests(context.random)
         self._chooser = StageChooser(resource, context, self._errors, plans)
 

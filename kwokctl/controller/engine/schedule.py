@@ -6,7 +6,7 @@ from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 
 
-class Schedule:
+class ObjectSchedule:
     """Lets what objects wait for become due."""
 
     def __init__(self, delay_queue: DelayQueue, ready: Callable[[ObjectState], None]) -> None:

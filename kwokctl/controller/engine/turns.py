@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.conduct import NEVER, Conduct
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.engine.schedule import Schedule
+from kwokctl.controller.engine.schedule import ObjectSchedule
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import ErrorLog
 from kwokctl.errors import ExpressionError
@@ -16,14 +16,14 @@ _CALM = 1.0
 """Seconds between the turns after those."""
 
 
-class Turns:
+class ConductTurns:
     """Finds out whose turn an object waits for, and until when."""
 
     def __init__(
         self,
         conducts: Sequence[Conduct],
         context: ControllerContext,
-        schedule: Schedule,
+        schedule: ObjectSchedule,
         errors: ErrorLog,
     ) -> None:
         """Follow the first of `conducts` that concerns an object."""

@@ -1,6 +1,5 @@
 """Controllers of another make in place of the embedded one: the original, and one that plays nothing."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -86,4 +85,4 @@ def test_one_that_plays_nothing_is_no_cluster(installed: Installed, tmp_path: Pa
 
 
 def _pod(cluster: Installed) -> Any:
-    return json.loads(cluster.kubectl("get", "pod", "p", "-o", "json"))
+    return cluster.found("pod", "p")

@@ -34,7 +34,7 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 
 
 def pod(cluster: Installed, serial: int) -> Json:
-    return json.loads(cluster.kubectl("get", "pod", f"pod-{serial:06d}", "-o", "json"))
+    return cluster.found("pod", f"pod-{serial:06d}")
 
 
 def test_applying_to_a_stamped_object_conflicts_with_the_manager_of_its_fields(

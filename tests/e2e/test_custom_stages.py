@@ -80,7 +80,7 @@ def widget(name: str) -> dict[str, Any]:
 
 
 def phase(cluster: Installed, kind: str, name: str) -> str:
-    found = json.loads(cluster.kubectl("get", kind, name, "-o", "json"))
+    found = cluster.found(kind, name)
     return str(found.get("status", {}).get("phase"))
 
 
@@ -161,7 +161,7 @@ def test_a_wrong_stage_is_named_in_its_status_and_stops_no_other(cluster: Instal
     apply(cluster, wrong)
 
     def found() -> dict[str, Any]:
-        return dict(json.loads(cluster.kubectl("get", "stage", "wrong", "-o", "json")))
+        return dict(cluster.found("stage", "wrong"))
 
     until("it is refused", lambda: condition({"status": {}, **found()}, "Accepted") == "False")
     [reason] = found()["status"]["conditions"]

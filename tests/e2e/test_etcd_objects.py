@@ -160,14 +160,14 @@ def test_what_happens_in_etcd_is_seen_recorded_and_done_again(
     assert recorder.returncode == 0, said
     seen, gone = (f"/registry/configmaps/default/{name}" for name in ("seen", "gone"))
     assert [key for key in keys.split() if key in (seen, gone)] == [seen, seen, gone, gone]
-    before = json.loads(storage.kubectl("get", *words, "-o", "json"))
+    before = storage.found(*words)
     storage.ok("kectl", "delete", "cm", "seen")  # past its finalizer
 
     done = storage.run("kectl", "snapshot", "replay", "--path", str(path))
 
     assert done.code == 0, done.err
     assert "refused" not in done.err
-    after = json.loads(storage.kubectl("get", *words, "-o", "json"))
+    after = storage.found(*words)
     assert after["data"] == before["data"] == {"b": "2"}
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["metadata"]["finalizers"] == ["example.net/b"]

@@ -149,7 +149,7 @@ def test_nodes_say_where_their_kubelet_is_also_those_made_by_hand(cluster: Insta
     port = cluster.components()["kwok-kubelet"]["ports"][0]["hostPort"]
 
     def tells() -> bool:
-        found = json.loads(cluster.kubectl("get", "node", "by-hand", "-o", "json"))["status"]
+        found = cluster.found("node", "by-hand")["status"]
         known = {each["type"]: each["address"] for each in found.get("addresses", [])}
         return known.get("kwokctl.dev/Kubelet") == "localhost" and (
             known["InternalIP"] == "198.19.255.254"

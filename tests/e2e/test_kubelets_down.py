@@ -65,7 +65,7 @@ def phases(cluster: Installed) -> dict[str, str]:
 
 
 def node(cluster: Installed, name: str = BROKEN) -> Any:
-    return json.loads(cluster.kubectl("get", "node", name, "-o", "json"))
+    return cluster.found("node", name)
 
 
 def holder(cluster: Installed) -> str:

@@ -66,7 +66,7 @@ STATUS = {"status": {"phase": "Running", "podIP": "10.0.0.9", "podIPs": [{"ip": 
 
 
 def _get(cluster: Installed, what: str) -> Json:
-    return json.loads(cluster.kubectl("-n", SPACE, "get", what, "-o", "json"))
+    return cluster.found(what, "-n", SPACE)
 
 
 def _own(cluster: Installed, what: str, by: str) -> None:
@@ -100,7 +100,7 @@ def _forget(cluster: Installed, space: str = SPACE) -> None:
 
 
 def _volumes(cluster: Installed) -> list[dict[str, str]]:
-    found = json.loads(cluster.kubectl("get", "pv", "-o", "json"))["items"]
+    found = cluster.objects("pv")
     return [
         {"name": f"pv/{v['metadata']['name']}", "space": v["spec"]["claimRef"]["namespace"]}
         for v in found
@@ -214,7 +214,7 @@ def test_a_twin_has_the_shape_of_the_cluster_and_none_of_its_words(cluster: Inst
 
     assert done.code == 0, done.err
     assert "refused" not in done.err
-    lamps = json.loads(cluster.kubectl("get", "lamps", "-A", "-o", "json"))["items"]
+    lamps = cluster.objects("lamps", "-A")
     lamp = next(each for each in lamps if each["metadata"]["name"] != "hall")
     assert lamp["spec"]["watts"] == 7
     (key,) = lamp["spec"]["owners"]

@@ -98,7 +98,7 @@ def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
 
 
 def _status(installed: Installed, name: str) -> Any:
-    return json.loads(installed.kubectl("get", "pod", name, "-o", "json"))["status"]
+    return installed.found("pod", name)["status"]
 
 
 def _reason(installed: Installed, name: str) -> Any:

@@ -132,7 +132,7 @@ def test_a_pod_that_was_deleted_meanwhile_is_gone(cluster: Installed) -> None:
 
 
 def test_conditions_of_nodes_that_another_client_wrote_keep_their_times(cluster: Installed) -> None:
-    said = json.loads(cluster.kubectl("get", "node", NODE, "-o", "json"))["status"]["conditions"]
+    said = cluster.found("node", NODE)["status"]["conditions"]
 
     types = {each["type"] for each in FOREIGN}
     assert [each for each in said if each["type"] in types] == FOREIGN

@@ -1,6 +1,5 @@
 """`docs/how-to/test-the-resilience-of-a-fleet.md`: every row and every step of it, in its order."""
 
-import json
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,16 +61,16 @@ class Reader:
     @property
     def ready(self) -> int:
         """How many workers the Job counts as ready."""
-        job = json.loads(self.at.kubectl("get", "job", "train", "-o", "json"))
+        job = self.at.found("job", "train")
         return int(job["status"].get("ready") or 0)
 
     @property
     def has_failed(self) -> bool:
-        job = json.loads(self.at.kubectl("get", "job", "train", "-o", "json"))
+        job = self.at.found("job", "train")
         return condition(job, "Failed") == "True"
 
     def object(self, name: str = "") -> Any:
-        return json.loads(self.at.kubectl("get", "node", name or self.node, "-o", "json"))
+        return self.at.found("node", name or self.node)
 
     def has(self, kind: str, status: str) -> bool:
         return condition(self.object(), kind) == status

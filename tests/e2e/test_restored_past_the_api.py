@@ -63,7 +63,7 @@ def _empty(cluster: Installed) -> None:
 def _file(cluster: Installed) -> Path:
     """Write pods that are alike, and some that are not, as an API server has completed them."""
     cluster.kubectl("-n", SPACE, "run", "model", "--image=nginx", "--restart=Never")
-    model = json.loads(cluster.kubectl("-n", SPACE, "get", "pod", "model", "-o", "json"))
+    model = cluster.found("pod", "model", "-n", SPACE)
     pods = [_pod(model, number) for number in range(MANY)]
     pods[7]["spec"]["containers"][0]["image"] = "other"
     pods[8]["metadata"]["labels"] = {"not": "a value!"}

@@ -99,7 +99,7 @@ def apply(cluster: Installed, *objects: dict[str, Any]) -> None:
 
 
 def phase(cluster: Installed, name: str) -> str:
-    found = json.loads(cluster.kubectl("get", "pod", name, "-o", "json"))
+    found = cluster.found("pod", name)
     return str(found["status"].get("phase"))
 
 
@@ -151,7 +151,7 @@ def test_a_job_completes_and_a_bare_pod_too_or_fails_at_its_deadline(cluster: In
     others = ("late", "slow")
     until("the others fail", lambda: {phase(cluster, each) for each in others} == {"Failed"})
     for each in others:
-        late = json.loads(cluster.kubectl("get", "pod", each, "-o", "json"))
+        late = cluster.found("pod", each)
         assert late["status"]["reason"] == "DeadlineExceeded"
 
 
@@ -195,7 +195,7 @@ def test_what_has_a_label_fails(cluster: Installed) -> None:
 
 
 def readiness(cluster: Installed, name: str) -> str:
-    return condition(json.loads(cluster.kubectl("get", "node", name, "-o", "json")), "Ready")
+    return condition(cluster.found("node", name), "Ready")
 
 
 def test_a_claim_gets_a_volume_which_goes_with_it(cluster: Installed) -> None:
@@ -275,7 +275,7 @@ def test_the_examples_for_writers_of_stages_are_played(installed: Installed) -> 
     )
 
     def restarts() -> int:
-        found = json.loads(examples.kubectl("get", "pod", "crashing", "-o", "json"))
+        found = examples.found("pod", "crashing")
         return sum(each["restartCount"] for each in found["status"].get("containerStatuses", ()))
 
     until("it has crashed again and again", lambda: restarts() > 1)

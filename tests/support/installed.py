@@ -21,7 +21,7 @@ import yaml
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.replacing import replace
-from tests.support import preloaded, store
+from tests.support import asking, preloaded, store
 
 PATIENCE = 180.0
 """Seconds after which something that must come is given up."""
@@ -183,9 +183,13 @@ class Installed:
         return done.stdout
 
     def objects(self, *words: str) -> list[dict[str, Any]]:
-        """Get Kubernetes objects."""
-        items: list[dict[str, Any]] = json.loads(self.kubectl("get", *words, "-o", "json"))["items"]
+        """Return the Kubernetes objects that words of `kubectl get` ask for, without kubectl."""
+        items: list[dict[str, Any]] = self.found(*words)["items"]
         return items
+
+    def found(self, *words: str) -> Any:
+        """Return what `kubectl get … -o json` writes, an object or a list, without kubectl."""
+        return asking.found(self._own_kubeconfig, *words)
 
     def secrets(self) -> list[bytes]:
         """Return what only this cluster's components may know: their tokens, and parts of their keys."""

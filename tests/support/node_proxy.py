@@ -14,7 +14,7 @@ def answer_of_node_proxy(cluster: Installed) -> str:
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(node))
 
     def has_address() -> bool:
-        found = json.loads(cluster.kubectl("get", "node", _NAME, "-o", "json"))
+        found = cluster.found("node", _NAME)
         return bool(found["status"].get("addresses"))
 
     until("the node has an address", has_address)

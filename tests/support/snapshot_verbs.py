@@ -13,7 +13,7 @@ _NAME, _NODE = "noted", "node-000001"
 
 
 def _data(cluster: Installed) -> object:
-    return json.loads(cluster.kubectl("get", "configmap", _NAME, "-o", "json"))["data"]
+    return cluster.found("configmap", _NAME)["data"]
 
 
 def changes_are_rewound(cluster: Installed) -> None:

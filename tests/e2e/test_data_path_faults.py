@@ -22,9 +22,11 @@ pytestmark = [
 ]
 
 
-NODE_NUMBER, POD_NUMBER = 60, 1000
+NODE_NUMBER, POD_NUMBER = 60, 600
 ENDED = {"pod": 3000, "node": 1500}
-"""How many a command that is ended would have made: enough to be met in the middle of it."""
+"""How many a command that is ended would have made: enough to be met in the middle of it on any machine."""
+MORE = 100
+"""How many the next command makes beside those that are there."""
 READY = ("kubectl", "get", "--raw", "/readyz")
 KINDS: Mapping[str, tuple[Resource, str | None]] = {"pod": (PODS, "default"), "node": (NODES, None)}
 
@@ -122,13 +124,14 @@ def test_an_interrupted_scale_leaves_whole_objects_and_can_be_repeated(
 ) -> None:
     random, name = Random(kind + signal.name), f"{kind}-{signal.name.lower()}"
     number = ENDED[kind]
-    for _ in range(2):
-        process = growing(cluster, kind, name, number)
-        until_stored(cluster, *KINDS[kind], random.randint(1, number // 10), by=process)
-        process.send_signal(signal)
-        process.communicate(timeout=PATIENCE)
-        assert process.returncode in {130, -SIGKILL}
-        assert whole(cluster, name) < number
+    process = growing(cluster, kind, name, number)
+    until_stored(cluster, *KINDS[kind], random.randint(1, number // 10), by=process)
+    process.send_signal(signal)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode in {130, -SIGKILL}
+    found = whole(cluster, name)
+    assert found < number
+    number = found + MORE
     completed(cluster, kind, name, number)
     if kind == "node":
         until("all have leases", lambda: all_beat(cluster))

@@ -1,53 +1,118 @@
-"""A cluster that an earlier release has created starts with this one, and has its objects."""
+"""Files of earlier releases are used as they are: a cluster, its mark, a snapshot, objects, a recording."""
 
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from tests.support.installed import Installed
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
+from tests.support.earlier_releases import (
+    KUBE_VERSION,
+    MARK,
+    NAME,
+    NODES,
+    PODS,
+    PODS_AT_MARK,
+    RELEASES,
+    adopt,
+)
+from tests.support.installed import Installed, until
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
+    pytest.mark.story(by="files"),
+    pytest.mark.skipif(
+        (os.environ.get("KWOKCTL_TEST_KUBE_VERSION") or DEFAULT_KUBE_VERSION) != KUBE_VERSION,
+        reason=f"the cluster is of Kubernetes {KUBE_VERSION}",
+    ),
     pytest.mark.timeout(600, func_only=True),
 ]
 
-STATES = sorted((Path(__file__).parents[1] / "golden/releases").glob("*.yaml"))
-NAME = "first"
-OF_THIS_MACHINE = ("Port", "Version")
-"""The endings of options that were chosen for the machine on which the cluster was created."""
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Installed:
+    return installed.called(NAME)
 
 
-def as_here(before: list[Any], now: list[Any]) -> str:
-    """Return the state file of an earlier release with the programs, ports and versions of a cluster here."""
-    options, chosen = before[0]["options"], now[0]["options"]
-    options |= {key: chosen[key] for key in options if key.endswith(OF_THIS_MACHINE)}
-    components = {each["name"]: each for each in now[0]["components"]}
-    for each in before[0]["components"]:
-        here = components[each["name"]]
-        each |= {"command": here["command"], "version": here["version"]}
-    return yaml.safe_dump_all(before, sort_keys=False)
+@pytest.fixture(scope="module", params=RELEASES)
+def files(cluster: Installed, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """The files beside the cluster, which is among those of the work folder."""
+    former = adopt(request.param, cluster)
+    yield former
+    cluster.ok("delete", "cluster")
+    shutil.rmtree(former)
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda path: path.stem)
-def test_a_cluster_of_an_earlier_release_starts_with_its_objects(
-    installed: Installed, state: Path
-) -> None:
-    cluster = installed.called(NAME)
-    cluster.ok("create", "cluster", "--wait", "--nodes", "2")
-    cluster.ok("stop", "cluster")
-    file = installed.workdir / "clusters" / NAME / "kwok.yaml"
-    folder = str(installed.workdir.parent)
-    written = state.read_text(encoding="utf-8").replace("@HOME@/.kwok", str(installed.workdir))
-    before = list(yaml.safe_load_all(written.replace("@HOME@", folder)))
+def names(cluster: Installed, kind: str) -> set[str]:
+    return {each["metadata"]["name"] for each in cluster.objects(kind)}
 
-    file.write_text(as_here(before, list(yaml.safe_load_all(file.read_text("utf-8")))), "utf-8")
+
+def annotations(cluster: Installed, pod: str) -> dict[str, str]:
+    (found,) = cluster.objects("pods", f"--field-selector=metadata.name={pod}")
+    return dict(found["metadata"].get("annotations", {}))
+
+
+def until_ready(cluster: Installed, pods: int) -> None:
+    def are_ready() -> bool:
+        found = cluster.objects("pods")
+        running = [pod for pod in found if pod["status"]["phase"] == "Running"]
+        return len(found) == len(running) == pods
+
+    until(f"{pods} pods run", are_ready)
+
+
+def test_a_cluster_starts_with_all_that_it_had(cluster: Installed, files: Path) -> None:
     cluster.ok("start", "cluster", "--wait")
 
-    assert len(cluster.objects("nodes")) == 2
+    assert len(names(cluster, "nodes")) == NODES
+    assert "kept" in names(cluster, "configmaps")
+    until_ready(cluster, PODS)
+    assert annotations(cluster, "pod-000000")["seen"] == "yes"
     schedulers = [words for words in cluster.processes().values() if "kube-scheduler" in words]
     assert any("--v=4" in words for words in schedulers)
-    cluster.ok("scale", "node", "--replicas", "3", "--wait")
-    cluster.ok("delete", "cluster")
+
+
+def test_its_pods_are_played_by_its_own_stage(cluster: Installed, files: Path) -> None:
+    cluster.kubectl("label", "pod", "pod-000001", "watched=yes")
+
+    until("the Stage was played", lambda: annotations(cluster, "pod-000001").get("seen"))
+
+
+def test_a_mark_is_gone_back_to(cluster: Installed, files: Path) -> None:
+    cluster.ok("snapshot", "rewind", MARK)
+
+    assert "kept" not in names(cluster, "configmaps")
+    until_ready(cluster, PODS_AT_MARK)
+    assert "seen" not in annotations(cluster, "pod-000000")
+
+
+def test_a_recording_is_replayed(cluster: Installed, files: Path) -> None:
+    cluster.ok("snapshot", "replay", "--path", str(files / "record.yaml"))
+
+    assert "kept" in names(cluster, "configmaps")
+    until_ready(cluster, PODS)
+
+
+def test_a_snapshot_is_restored(cluster: Installed, files: Path) -> None:
+    cluster.ok("scale", "pod", "--replicas", "1")
+    cluster.ok("snapshot", "restore", "--path", str(files / "snapshot.db"))
+
+    until_ready(cluster, PODS)
+    assert annotations(cluster, "pod-000000")["seen"] == "yes"
+
+
+def test_objects_are_restored(cluster: Installed, files: Path) -> None:
+    cluster.kubectl("delete", "configmap", "kept")
+    cluster.ok("snapshot", "restore", "--format", "k8s", "--path", str(files / "objects.yaml"))
+
+    assert "kept" in names(cluster, "configmaps")
+    until_ready(cluster, PODS)
+
+
+def test_a_set_goes_on_from_its_last_number(cluster: Installed, files: Path) -> None:
+    cluster.ok("scale", "node", "--replicas", str(NODES + 1))
+
+    assert f"node-{NODES:06}" in names(cluster, "nodes")

@@ -9,30 +9,28 @@ from kwokctl.clusters.state.home import cluster_name
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_SCHEDULER
+from tests.support.earlier_releases import NAME, RELEASES, unpack
 from tests.support.fake_runtime import FakeRuntime
 
-NAME = cluster_name("first")
-STATES = sorted((Path(__file__).parents[3] / "golden/releases").glob("*.yaml"))
 
-
-@pytest.fixture(params=STATES, ids=lambda path: path.stem)
+@pytest.fixture(params=RELEASES)
 def saved(request: pytest.FixtureRequest, tmp_path: Path) -> Saved:
     """Read the state file that `create cluster` of a release has written."""
-    paths = WorkDir(tmp_path).cluster(NAME)
-    paths.root.mkdir(parents=True)
-    text = request.param.read_text(encoding="utf-8")
-    paths.saved.write_text(text.replace("@HOME@", str(tmp_path)), encoding="utf-8")
-    return load(paths, NAME)
+    paths = WorkDir(tmp_path).cluster(cluster_name(NAME))
+    paths.root.parent.mkdir(parents=True)
+    unpack(request.param, tmp_path)
+    (tmp_path / "cluster").rename(paths.root)
+    return load(paths, cluster_name(NAME))
 
 
 def test_there_is_a_cluster_of_this_release() -> None:
-    assert __version__ in [state.stem for state in STATES]
+    assert __version__ in RELEASES
 
 
 def test_a_cluster_of_an_earlier_release_has_all_its_components_and_options(
     saved: Saved, tmp_path: Path
 ) -> None:
-    plan = saved.plan(FakeRuntime(), WorkDir(tmp_path).cluster(NAME))
+    plan = saved.plan(FakeRuntime(), WorkDir(tmp_path).cluster(cluster_name(NAME)))
 
     assert set(plan.components) == set(saved.names)
     assert "--v=4" in plan.components[KUBE_SCHEDULER].args

@@ -1,9 +1,8 @@
-"""What the version before this one has left on disk: a stopped cluster with a mark, a snapshot, objects and a recording.
+"""What each release so far has left on disk: a stopped cluster with a mark, a snapshot, objects and a recording.
 
-They came from its binary runtime with Kubernetes v1.36.3, in this order: `create cluster --nodes 3 --pods 4` with a
-Stage of its own for pods with the label `watched`, `snapshot mark start`, `snapshot record` while a pod got that
-label, the ConfigMap `kept` was created and the pods were scaled to 6, `snapshot save` in both formats, `stop
-cluster`. Paths of that machine have names of their own in the files; the keys are of no other cluster.
+`tests/support/pack_release.py` makes them, with the binary runtime and the Kubernetes of `KUBE_VERSION`. The folder of the
+cluster is `cluster` beside the three files; in its text files the work folder is `/former/work`, the cache folder
+`/former/cache`, Python `/former/python` and the kubeconfig `/former/kubeconfig`. The keys are of no other cluster.
 """
 
 import io
@@ -18,18 +17,27 @@ from kwokctl.host.paths import cache_dir
 from tests.support.installed import Installed
 from tests.support.ports import free_port
 
-NAME, KUBE_VERSION = "before", "v1.36.3"
+NAME, KUBE_VERSION = "first", "v1.36.3"
 MARK, NODES, PODS_AT_MARK, PODS = "start", 3, 4, 6
 
-_PACKED = Path(__file__).parents[1] / "golden" / "version-before.tar.xz"
+FOLDER = Path(__file__).parents[1] / "golden" / "releases"
+SUFFIX = ".tar.xz"
+RELEASES = sorted(file.name.removesuffix(SUFFIX) for file in FOLDER.glob(f"*{SUFFIX}"))
+
 _PORT = re.compile(rb"^ +\w+Port: ([1-9]\d*)$", re.MULTILINE)
 
 
-def unpacked(cluster: Installed) -> Path:
-    """Put the cluster among those of `cluster`, with ports that are free; return the folder of the other files."""
-    with tarfile.open(fileobj=io.BytesIO(lzma.decompress(_PACKED.read_bytes()))) as packed:
-        packed.extractall(cluster.folder / "former", filter="data")
+def unpack(release: str, folder: Path) -> None:
+    """Write what a release has left into a folder."""
+    packed = lzma.decompress((FOLDER / f"{release}{SUFFIX}").read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+        files.extractall(folder, filter="data")
+
+
+def adopt(release: str, cluster: Installed) -> Path:
+    """Put its cluster among those of `cluster`, with ports that are free; return the folder of the other files."""
     former = cluster.folder / "former"
+    unpack(release, former)
     root = cluster.workdir / "clusters" / NAME
     root.parent.mkdir(parents=True)
     (former / "cluster").rename(root)

@@ -143,9 +143,8 @@ def test_no_controller_takes_a_node_whose_kubelet_is_silent_and_one_has_it_after
         async with objects(client), asyncio.TaskGroup() as tasks:
             following = tasks.create_task(history.follow(client))
             controllers.start(KWOK)
-            await history.until(COUNT)
-            controllers.start()  # two that begin at once may leave it at 11 and 13
-            await history.until(12, 12)
+            controllers.start()
+            await history.until_shared(COUNT, among=2)
 
             await silence(client, silent, "silent")
             late = 2 * LEASE

@@ -339,7 +339,9 @@ def _processes_with(text: str) -> Iterator[tuple[int, str]]:
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and int(folder.name) != os.getpid():
             try:
-                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                words = (
+                    (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
             except OSError:
                 continue
             if text in words:

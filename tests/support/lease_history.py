@@ -55,3 +55,9 @@ class LeaseHistory:
         async with asyncio.timeout(patience):
             while sorted(self.held().values()) != sorted(numbers):
                 await asyncio.sleep(0.05)
+
+    async def until_shared(self, total: int, *, among: int, patience: float = 90.0) -> None:
+        """Wait until all nodes are held, by so many holders; their shares may differ by one node or two."""
+        async with asyncio.timeout(patience):
+            while len(held := self.held()) != among or held.total() != total:
+                await asyncio.sleep(0.05)

@@ -30,6 +30,9 @@ from kwokctl.replacing import replace
 
 _SANDBOX = 0.5
 """Seconds after the start of a pod in which its sandbox is made."""
+_REMOVAL = 2.0
+"""Seconds for which a pod that is deleted without grace is left to the API server, which marks it and then removes it: a
+write between the two makes the second fail. A real kubelet is slower than that."""
 
 
 def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> PodOutcome:
@@ -44,6 +47,10 @@ def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> P
     life = _Life({**pod, "status": status}, memory or PodMemory(at=now), now, place)
     if status.get("phase") in FINAL and not life.containers.any_running():
         return PodOutcome(deletes=is_deleted)
+    if pod["metadata"].get("deletionGracePeriodSeconds") == 0:
+        removed = read_moment(pod["metadata"]["deletionTimestamp"]) + _REMOVAL
+        if now < removed:
+            return PodOutcome(due=removed, memory=memory)
     life.go_on(place.eviction)
     return life.outcome(place)
 

@@ -343,6 +343,16 @@ def test_probes_and_gates_decide_when_a_pod_is_ready() -> None:
     assert life.condition("example.com/in") == gate
 
 
+def test_a_pod_that_is_deleted_without_grace_is_left_to_the_api_server_at_first() -> None:
+    life = Life(pod()).run(5)
+    before = deepcopy(life.status)
+
+    assert life.delete(grace=0).run(1.9).status == before
+    assert not life.is_gone
+    assert life.run(1).is_gone
+    assert life.container()["state"]["terminated"]["finishedAt"]
+
+
 def test_a_condition_of_another_client_is_no_reason_to_write() -> None:
     life = Life(pod()).run(5)
     target = {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": "x"}

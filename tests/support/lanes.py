@@ -28,6 +28,7 @@ _DATA_PATH = "tests/e2e/test_data_path_*.py"
 _ROUNDS = (
     "tests/e2e/test_usage.py",
     "tests/e2e/test_heartbeats.py",
+    "tests/e2e/test_kubelets_down.py",
     "tests/e2e/test_sharing_nodes.py",
 )
 """Tests that mostly wait for what happens every few seconds."""

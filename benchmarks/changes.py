@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import CONFIG_MAPS, PODS, Resource
@@ -30,8 +31,8 @@ class Changes:
     count: int
 
     async def prepare(self) -> None:
-        """Create what is patched and deleted later."""
-        await self._each(self._create, [*self._names("patched"), *self._names("deleted")])
+        """Create what is patched and deleted later, unless fewer changes have needed it already."""
+        await self._each(self._have, [*self._names("patched"), *self._names("deleted")])
 
     async def make(self) -> None:
         """Change everything."""
@@ -45,6 +46,13 @@ class Changes:
 
     async def _each(self, do: Callable[[str], Awaitable[None]], names: Sequence[str]) -> None:
         await for_each(names, do, at_once=_AT_ONCE)
+
+    async def _have(self, name: str) -> None:
+        try:
+            await self._create(name)
+        except ApiError as e:
+            if e.reason != "AlreadyExists":
+                raise
 
     async def _create(self, name: str) -> None:
         resource = _resource(name)

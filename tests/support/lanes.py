@@ -49,7 +49,16 @@ _STORIES = (
     "tests/e2e/test_python_programs.py",
     "tests/e2e/test_pytest_workers.py",
 )
-"""Half of what runs as processes."""
+_FAULTS = (
+    "tests/e2e/test_flood.py",
+    "tests/e2e/test_failed_starts.py",
+    "tests/e2e/test_resilience_page.py",
+    "tests/e2e/test_missing_rights.py",
+    "tests/e2e/test_refused_statuses.py",
+    "tests/e2e/test_work_folder.py",
+    "tests/e2e/test_without_network.py",
+)
+"""What strangers, other programs and machines do to a cluster; with the stories two thirds of what runs as processes."""
 
 
 def _without(files: Iterable[str]) -> Sequence[str]:
@@ -74,8 +83,9 @@ WITH_COMPONENTS: Lanes = {
         *_WITH_PROGRAMS,
         "--engine=none",
         f"--ignore-glob={_ROOT}/{_DATA_PATH}",
-        *_without((*_APART, *_STORIES)),
+        *_without((*_APART, *_STORIES, *_FAULTS)),
     ),
+    "faults": (*_FAULTS, "--engine=none"),
     "stories": (*_STORIES, _WITH_HELM, "--engine=none"),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
     "lives": (*_APART, "--engine=none"),

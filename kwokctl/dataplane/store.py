@@ -16,7 +16,7 @@ from kwokctl.etcd.kv.kv import (
     KeyValue,
     Kv,
     Put,
-    Txn,  # noqa: TID251 - this is the store
+    Txn,  # noqa: TID251 - the only writer of objects to etcd
     TxnAnswer,
     prefix_end,
 )

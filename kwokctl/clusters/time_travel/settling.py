@@ -134,6 +134,6 @@ async def delete_events(reach: Reach, mark: Mark) -> int:
 
 
 async def _delete(store: ObjectStore, item: KeyValue) -> None:
-    """Delete what nobody has written meanwhile."""
+    """Delete objects that no other client has written meanwhile."""
     with suppress(EtcdConflictError):
         await store.remove(item.key, item.mod_revision)

@@ -34,7 +34,7 @@ from kwokctl.kube.resource import Resource
 class StageEngine:
     """All objects of one kind, and what must happen to each of them next."""
 
-    def __init__(  # noqa: PLR0913 - what all engines get, and what only that of pods does
+    def __init__(  # noqa: PLR0913 - wired once; only pods have plans and conducts
         self,
         resource: Resource,
         stages: Sequence[Stage],

@@ -122,8 +122,8 @@ def seconds_range(
 ) -> tuple[float, float]:
     """Return between which times the wait is chosen at random, in seconds.
 
-    An upper bound that is not above the base is itself the delay, as in the original. So is what the
-    Stage says in milliseconds where the object's own text is not a delay, which `unread` is told.
+    An upper bound that is not above the base is itself the delay, as in the original. Where the
+    object's own text is not a delay, `unread` is called with it, and the Stage's milliseconds count.
     """
     if delay is None:
         return 0.0, 0.0

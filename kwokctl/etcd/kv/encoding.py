@@ -10,7 +10,7 @@ from kwokctl.etcd.kv.operations import (
     Get,
     Operation,
     Put,
-    Txn,  # noqa: TID251 - the client itself
+    Txn,  # noqa: TID251 - the client, which sends transactions
 )
 from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
 

@@ -17,7 +17,7 @@ from kwokctl.etcd.kv.operations import (
     KeyValue,
     Operation,
     Put,
-    Txn,  # noqa: TID251 - the client itself
+    Txn,  # noqa: TID251 - the client, which sends transactions
     TxnAnswer,
 )
 from kwokctl.etcd.kv.watching import followed

@@ -28,7 +28,7 @@ class Mutant:
 
     def code(self) -> CodeType:
         """Return the changed code; ValueError unless the text stands in the source exactly once."""
-        whole = inspect.getsource(inspect.getmodule(self.function))  # type: ignore[arg-type]  # it is in a module
+        whole = inspect.getsource(inspect.getmodule(self.function))  # type: ignore[arg-type]  # never None: a function in a module
         source = inspect.getsource(self.function)
         if source.count(self.text) != 1:
             raise ValueError(f"the text must stand there once: {self}")

@@ -13,7 +13,7 @@ def raised_for(words: list[str]) -> BaseException:
     """Return the error of Typer for wrong words."""
     app = typer.Typer()
     app.command()(command)
-    with pytest.raises(Exception) as caught:  # noqa: PT011 - which one it is, is the question
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - the callers check its class
         get_command(app).main(words, standalone_mode=False)
     return caught.value
 

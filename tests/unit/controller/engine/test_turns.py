@@ -14,7 +14,7 @@ from tests.support.virtual_time import run
 
 @dataclass
 class Chain:
-    """A conduct for pods whose phase is not Running yet: it waits, and is played, as it is told."""
+    """A conduct for pods whose phase is not Running yet: the test sets the wait and the effect."""
 
     waits: list[float | None] = field(default_factory=list)
     """What `play` returns, one after the other; then NEVER."""
@@ -22,7 +22,7 @@ class Chain:
     fails: Exception | None = None
     played: list[float] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)
-    turn: Stage = Stage(name="chain", kind=POD, selector=None, steps=())  # noqa: RUF009 - frozen
+    turn: Stage = Stage(name="chain", kind=POD, selector=None, steps=())  # noqa: RUF009 - a Stage is immutable
 
     def concerns(self, state: ObjectState) -> bool:
         return self.is_for_all

@@ -31,23 +31,23 @@ _POLICIES = tuple(
     for version in ("v1", "v1beta1", "v1alpha1")
 )  # fmt: skip
 WATCHED = (*_WEBHOOKS, *_POLICIES)
-"""The kinds that say what is watched over; a cluster need not serve all of them."""
+"""The kinds that configure admission; a cluster need not serve all of them."""
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota", namespaced=True)
 
 _ALSO_SERVED = {EVENTS: "events.k8s.io"}
-"""In which other group the same objects are served: what applies there applies to all of them."""
+"""The other API group that serves the same objects: a webhook or policy for it applies to all of them."""
 
 
 class AdmissionControl(msgspec.Struct, frozen=True):
-    """A webhook or policy that applies when objects of certain kinds are written."""
+    """A webhook or policy that applies to writes of certain kinds."""
 
     name: str
-    """What it is and what it is called, for people: "ValidatingWebhookConfiguration 'x'"."""
+    """Its kind and name, for people: "ValidatingWebhookConfiguration 'x'"."""
     rules: tuple[tuple[frozenset[str], frozenset[str]], ...]
     """API groups and resources without subresources; `*` means all."""
 
     def applies_to(self, resource: Resource) -> bool:
-        """Return whether it applies to objects of a kind, or a subresource of theirs."""
+        """Return whether it applies to objects of a kind, or to one of their subresources."""
         served = {"*", resource.group, _ALSO_SERVED.get(resource, resource.group)}
         return any(
             not groups.isdisjoint(served) and not plurals.isdisjoint({"*", resource.plural})
@@ -80,7 +80,7 @@ class AdmissionWatch:
     """
 
     def __init__(self, pool: Pool, changed: Callable[[], None]) -> None:
-        """Watch through `pool`; call `changed` whenever there may be more or fewer of them."""
+        """Watch through `pool`; call `changed` whenever webhooks or policies may have come or gone."""
         self._pool = pool
         self._changed = changed
         self._found: dict[tuple[Resource, str], AdmissionControl] = {}
@@ -88,17 +88,17 @@ class AdmissionWatch:
         self._known = asyncio.Event()
 
     def on(self, resource: Resource) -> list[str]:
-        """Return the names of those that apply to a kind."""
+        """Return the names of the webhooks and policies that apply to a kind."""
         return sorted(
             control.name for control in self._found.values() if control.applies_to(resource)
         )
 
     async def known(self) -> None:
-        """Wait until all kinds of them have been listed once."""
+        """Wait until webhooks and policies of every kind have been listed once."""
         await self._known.wait()
 
     async def follow(self, resource: Resource) -> None:
-        """Follow those of one of the kinds `WATCHED` until cancelled.
+        """Follow the objects of one of the kinds `WATCHED` until cancelled.
 
         Returns where the cluster does not serve that kind. Raises ApiError if it refuses to list
         them.

@@ -26,7 +26,7 @@ from kwokctl.kube.transport.request import JSON, header_value
 from kwokctl.kube.transport.status import refusal
 
 FIELD_MANAGER = "kwok"
-"""Under which name the cluster keeps which fields we have written."""
+"""The name under which managed fields record what we have written."""
 
 
 class ApiPlane:
@@ -45,13 +45,13 @@ class ApiPlane:
     async def create(
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
     ) -> bytes:
-        """Create one object by POST, status included where the kind keeps it."""
+        """Create one object with POST, including its status where the kind keeps it."""
         return await self._send(
             "POST", resource.path(namespace) + self._query, body, as_user=as_user
         )
 
     async def record(self, event: ObjectEvent) -> None:
-        """Create an Event, or change its count if it is there already."""
+        """Create an Event, or raise its count if it exists already."""
         if event.count > 1 and await self._recount(event):
             return
         await self.create(EVENTS, event.namespace, orjson.dumps(event.document()))
@@ -87,7 +87,7 @@ class ApiPlane:
         return orjson.loads(answer)
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
-        """Write leases of nodes, each by a request of its own."""
+        """Write leases of nodes, one request each."""
         return await asyncio.gather(*map(self._renew, renewals))
 
     async def delete(
@@ -108,11 +108,11 @@ class ApiPlane:
         await self._send("DELETE", _path(target), body)
 
     async def create_copies(self, new: NewObjects) -> None:
-        """Create objects by single requests, many at once."""
+        """Create objects with one request each, many in parallel."""
         await self.bulk.create(new)
 
     async def delete_many(self, old: OldObjects) -> None:
-        """Delete objects by single requests, many at once."""
+        """Delete objects with one request each, many in parallel."""
         await self.bulk.delete(old)
 
     async def _renew(self, renewal: Renewal) -> Renewed:

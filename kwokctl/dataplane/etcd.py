@@ -1,9 +1,8 @@
-"""The data plane that writes to etcd what kubelets write most, and all else through the API.
+"""The data plane that writes to etcd what kubelets write most, and everything else through the API.
 
-What goes to etcd: status patches of nodes and pods whose result is certain, deletions of pods that
-nothing holds back, leases, Events, and many objects at once: as copies, and their deletion. Each
-write is computed from the object as it was seen and compares its version, so that what another
-client writes meanwhile is never undone.
+It writes to etcd: status patches of nodes and pods whose result is certain, deletions of pods without
+finalizers and grace period, leases, Events, and bulk creations and deletions. Each write is computed
+from the object as it was seen and compares its version, so that another client's write is never undone.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -51,19 +50,19 @@ class EtcdRoute(msgspec.Struct, frozen=True, kw_only=True):
     """The access to a cluster's etcd, for writes past the API server."""
 
     address: str
-    """Where etcd is, for messages."""
+    """The address of etcd, for messages."""
     store: ObjectStore
     keys: Keys
     controller: ControllerClient | None = None
-    """The controller, which gives addresses to pods and reports how far its watches are; for bulk writes."""
+    """For bulk writes: the controller, which gives addresses to pods and reports the progress of its watches."""
     managed_fields: bool = True
     """Whether a status records which client owns which of its fields."""
     insists: bool = False
-    """Whether bulk writes fail rather than go through the API."""
+    """Whether bulk writes fail instead of going through the API."""
 
 
 class EtcdPlane:
-    """Writes to etcd beside the API server, whose watch cache shows the writes to all clients."""
+    """Writes to etcd past the API server, whose watch cache shows the writes to all clients."""
 
     leases_at_once = TOGETHER
 
@@ -75,9 +74,9 @@ class EtcdPlane:
         *,
         pace: Callable[[], Window] = Window,
     ) -> None:
-        """Write by `route`, else by `api`; `wall` is the time of day. Needs a running event loop.
+        """Write through `route`, else through `api`; `wall` is the time of day. Needs a running event loop.
 
-        `pace` returns what holds single writes of one kind back.
+        `pace` returns a window that limits single writes of one kind.
         """
         self._api = api
         self._store = route.store
@@ -85,7 +84,7 @@ class EtcdPlane:
         self._wall = wall
         self._managed_fields = route.managed_fields
         self.windows = {NODES: pace(), PODS: pace()}
-        """By kind, what holds single writes back; `seen` is called with how far the watch has come."""
+        """The windows that limit single writes, by kind; `seen` notifies them of the watch's progress."""
         self._left: Collection[Resource] = ()
         self._proven: dict[Resource, bool] = {}
         self._client = Client(api.pool)
@@ -106,7 +105,7 @@ class EtcdPlane:
 
     @property
     def direct(self) -> Self:
-        """Itself: it can do all that is possible past the API server."""
+        """Itself: it implements DirectWriter."""
         return self
 
     def leave(self, resources: Collection[Resource]) -> None:
@@ -140,7 +139,7 @@ class EtcdPlane:
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: ObjectInJson
     ) -> Json | None:
-        """Do so, and create an Event in the same transaction, where both would go to etcd."""
+        """Patch one object and create an Event in the same transaction, if both can go to etcd."""
         if self._is_left(EVENTS):
             return None
         changed = await self._certainly_changed(target, patch, current)
@@ -156,7 +155,7 @@ class EtcdPlane:
     async def store_whole(
         self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
     ) -> int | None:
-        """Store an object of a kind of which patches were found to go to etcd."""
+        """Store an object of a kind whose patches go to etcd."""
         resource = target.resource
         if not self._proven.get(resource) or self._is_left(resource):
             return None
@@ -194,7 +193,7 @@ class EtcdPlane:
         uid: str | None = None,
         current: ObjectInJson | None = None,
     ) -> None:
-        """Delete one object: a pod without finalizers or grace in etcd, others through the API."""
+        """Delete one object: a pod without finalizers or grace period in etcd, others through the API."""
         if (
             current is None
             or target.resource != PODS
@@ -214,21 +213,21 @@ class EtcdPlane:
         await self._bulk.create(new)
 
     async def delete_many(self, old: OldObjects) -> None:
-        """Delete objects in etcd, each by itself."""
+        """Delete objects in etcd, each in its own transaction."""
         await self._bulk.delete(old)
 
     def lag(self, resource: Resource) -> float:
-        """Return for how many seconds watches have not shown a write of a bulk."""
+        """Return the age in seconds of the oldest bulk write that watches have not shown."""
         return self._bulk.lag(resource)
 
     def seen(self, resource: Resource, version: int) -> None:
-        """Note that the caller's watch of a kind has come to a version."""
+        """Note that the caller's watch of a kind has reached a version."""
         window = self.windows.get(resource)
         if window is not None:
             window.seen(version)
 
     def figures(self) -> Figures:
-        """Return how writers are paced, as metrics by name and labels."""
+        """Return the metrics of the pacing of writes, by name and labels."""
         found: Figures = {}
         for resource, window in self.windows.items():
             labels = (("kind", resource.kind),)
@@ -264,7 +263,7 @@ class EtcdPlane:
     async def _certainly_changed(
         self, target: ObjectKey, patch: Patch, current: ObjectInJson
     ) -> ObjectInJson | None:
-        """Return an object as a patch makes it; None if the API server has to decide about that."""
+        """Return an object with a patch applied; None if the API server has to apply it."""
         if patch.subresource != "status" or patch.as_user or not await self._takes(target, current):
             return None
         changed = self._changed_status(current, patch, target.resource.kind)
@@ -280,7 +279,7 @@ class EtcdPlane:
     def _changed_status(
         self, current: ObjectInJson, patch: Patch, kind: str
     ) -> ObjectInJson | None:
-        """Return the object as a status patch makes it; None if that is not certain."""
+        """Return an object with a status patch applied; None if the result is not certain."""
         try:
             changed: ObjectInJson = patch.result or apply_patch(
                 current, patch.document, patch.type, kind

@@ -1,8 +1,8 @@
-"""Where kube-apiserver keeps objects in etcd, and how it writes them there.
+"""The keys under which kube-apiserver stores objects in etcd, and the encodings of the values.
 
 Keys are those of the storage prefixes of Kubernetes (`pkg/kubeapiserver/default_storage_factory_builder.go`,
-`SpecialDefaultResourcePrefixes`); custom resources are under their group. Values begin with what
-they are: JSON with `{`, protobuf with `k8s` and a zero, encrypted ones with `k8s:enc:`.
+`SpecialDefaultResourcePrefixes`); custom resources are under their group. The beginning of a value shows
+its encoding: `{` for JSON, `k8s` and a zero byte for protocol buffers, `k8s:enc:` for encrypted values.
 """
 
 from functools import lru_cache
@@ -19,16 +19,16 @@ _SPECIAL = {
 }
 _PLURALS = {f"{folder}/": plural for (_, plural), folder in _SPECIAL.items()}
 _FOLDERS = 256
-"""Folders that are remembered: each object's key begins with one of them."""
+"""The most folders that are cached: each object's key begins with one."""
 
 
 def is_readable(value: bytes) -> bool:
-    """Return whether a value is stored as it is, not encrypted."""
+    """Return whether a value is stored without encryption."""
     return value.startswith((b"{", PREFIX))
 
 
 def in_words(path: str) -> tuple[str, str]:
-    """Return what kubectl calls the resource at a path below the prefix, and the rest of the path."""
+    """Return kubectl's name for the resource at a path below the prefix, and the rest of the path."""
     for folder, plural in _PLURALS.items():
         if path.startswith(folder):
             return plural, path.removeprefix(folder)
@@ -48,14 +48,13 @@ class Keys:
         self._remembered = lru_cache(_FOLDERS)(self._folder)
 
     def folder(self, resource: Resource, namespace: str | None = None) -> bytes:
-        """Return the prefix of the keys of all objects of a resource, or of one namespace of it."""
+        """Return the prefix of the keys of a resource's objects, of all namespaces or of one."""
         return self._remembered(resource, namespace)
 
     def _folder(self, resource: Resource, namespace: str | None) -> bytes:
         where = _SPECIAL.get((resource.group, resource.plural))
         if where is None:
-            # Groups with a dot of their own are those of custom resources; built-in ones end in
-            # ".k8s.io" or have none.
+            # A built-in group ends in ".k8s.io" or has no dot; all other groups are of custom resources.
             is_custom = "." in resource.group and not resource.group.endswith(".k8s.io")
             where = f"{resource.group}/{resource.plural}" if is_custom else resource.plural
         inside = f"{namespace}/" if namespace and resource.namespaced else ""
@@ -66,7 +65,7 @@ class Keys:
         return self.folder(resource, namespace) + name.encode()
 
     def candidates(self, resource: Resource, namespace: str | None, name: str) -> tuple[bytes, ...]:
-        """Return the possible keys of an object: groups of `k8s.io` are both built-in and custom."""
+        """Return the possible keys of an object: groups under `k8s.io` may be built-in or custom."""
         usual = self.key(resource, namespace, name)
         if "." not in resource.group or (resource.group, resource.plural) in _SPECIAL:
             return (usual,)

@@ -1,8 +1,8 @@
-"""Chooses how a cluster is written to: through the API, or to its etcd where that is safe.
+"""Chooses the data plane for a cluster: the API, or its etcd if direct writes are safe.
 
-A handshake finds out whether an etcd is that of the cluster, and keeps objects where and as is
-expected: a lease is made through the API, looked for in etcd, and deleted there again. That determines the
-prefix of the keys, whose etcd it is, and whether values of that kind are encrypted.
+A handshake checks that an etcd belongs to the cluster, with the expected keys and encoding: a lease is
+created through the API, looked up in etcd, and deleted there again. That shows the prefix of the keys,
+that it is the cluster's etcd, and whether values of that kind are encrypted.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 log = logging.getLogger(__name__)
 HANDSHAKE_LEASE = "kwok-handshake"
-"""Always the same: what a controller that was killed has left behind, the next one finds and deletes."""
+"""A constant name, so that a controller deletes the lease that a killed one has left behind."""
 _TARGET = ObjectKey(LEASES, NODE_LEASES, HANDSHAKE_LEASE)
 
 
@@ -35,10 +35,10 @@ async def open_plane(
     pauses: Iterable[float] = (),
     pace: Callable[[], Window] = Window,
 ) -> DataPlane:
-    """Return the data plane to use; `wall` is the time of day, `pace` returns what holds writes back.
+    """Return the data plane to use; `wall` is the time of day, `pace` returns a window that limits writes.
 
-    Given `pauses` between tries, it waits until the cluster answers and finds out by a handshake
-    whether etcd is the cluster's; else each bulk write finds that out with its first object.
+    Given `pauses` between tries, it waits until the cluster answers, and checks with a handshake
+    whether etcd is the cluster's; else each bulk write checks that with its first object.
     """
     if route is None:
         return api
@@ -53,7 +53,7 @@ async def open_plane(
 async def _problem(
     api: ApiPlane, route: EtcdRoute, wall: Callable[[], float], pauses: Iterable[float]
 ) -> str | None:
-    """Do the handshake as soon as the cluster answers, if there are pauses to wait for that."""
+    """Do the handshake as soon as the cluster answers, if `pauses` are given; return the problem, or None."""
     for tries, pause in enumerate(pauses):
         try:
             return await handshake(api, route.store, route.keys, wall)
@@ -66,7 +66,7 @@ async def _problem(
 async def handshake(
     api: ApiPlane, store: ObjectStore, keys: Keys, wall: Callable[[], float]
 ) -> str | None:
-    """Return why an etcd must not be written to; None if it may.
+    """Return the reason why an etcd must not be written to; None if it may be.
 
     Raises ApiError if the cluster does not accept a lease yet.
     """
@@ -94,7 +94,7 @@ async def handshake(
 
 
 async def _made(api: ApiPlane, lease: bytes) -> bytes:
-    """Create the lease, in place of one that another controller has left behind."""
+    """Create the lease, in place of one that another controller has left behind, and return it."""
     try:
         return await api.create(LEASES, NODE_LEASES, lease)
     except ApiError as e:

@@ -1,18 +1,18 @@
-"""Limits writers past the API server to the rate that a cluster's watchers can follow.
+"""Limits writes past the API server to the rate at which a cluster's watchers follow.
 
-The API server ends a watcher whose queue is full; on a young cluster that queue holds ten events
-only (k8s.io/apiserver, `storage/cacher`: capacity of the watch cache over 75 s, at least 10). There
-are two ways, because writers differ in what they know:
+The API server ends a watch whose queue is full; on a young cluster that queue holds only ten events
+(k8s.io/apiserver, `storage/cacher`: capacity of the watch cache over 75 s, at least 10). There
+are two ways, because writers know different things:
 
-- A rate, by `Window`: the controller has a watch on what it writes, and `scale` asks the controller
-  how far that watch has come. Such a writer starts with few writes that the watch has not shown yet,
-  has more of them as long as they come back soon, and fewer when they come late: the rate is the
-  window over the delay.
-- A barrier, by `write_until_shown`: a rewind and a restore have no watch, and would have to begin one
-  for each kind. They have to know anyway when the API server shows the last write, before they
-  compare again or end. So they write some objects, and ask the API server for the last of them.
+- `Window` limits the rate: the controller watches the objects that it writes, and `scale` asks the
+controller for the progress of that watch. Such a writer starts with a small number of writes that the
+watch has not shown yet, allows more while the watch shows them soon, and fewer when it is late: the
+rate is the window divided by the delay.
+- `write_until_shown` is a barrier: a rewind and a restore have no watch, and would need one for each
+kind. They have to wait anyway until the API server shows the last write, before they compare again
+or end. So they write some objects, and ask the API server for the last of them.
 
-kectl and its replay keep no pace: often there is no API server.
+kectl and its replay are not limited: often no API server runs.
 """
 
 import asyncio
@@ -27,43 +27,43 @@ Item = TypeVar("Item")
 Written = TypeVar("Written")
 
 UNSHOWN = 64
-"""Writes that the API server has not shown yet, of a writer that asks it."""
+"""The most writes of a barrier that the API server has not shown yet."""
 _TOGETHER = 32
-"""Writes after which it is asked: others are made meanwhile."""
+"""Writes after which a barrier asks the API server, while it writes the next ones."""
 FIRST = 32
-"""Unseen writes at the start."""
+"""The most unseen writes of a window at the start."""
 MOST = 2000
-"""Unseen writes at most: the longest queue of a watcher is 1,000, and half of them are on their way."""
+"""The most unseen writes of a window ever: a watcher's queue holds up to 1,000, as many are on their way."""
 SOON = 0.15
-"""Seconds of delay up to which the window grows."""
+"""The longest delay, in seconds, with which a window grows."""
 LATE = 0.5
-"""Seconds of delay from which it shrinks."""
+"""The shortest delay, in seconds, with which a window shrinks."""
 PATIENCE = 5.0
-"""Seconds in which the watch shows none of our writes after which one a tenth of a second is let through."""
+"""Seconds without news from the watch after which a full window allows ten writes a second."""
 AT_ONCE = 128
-"""Writes of a bulk under way at a time: more than there are turns in a tick, as long as watchers follow."""
+"""Bulk writes in parallel: more than the turns of a tick, as long as watchers follow."""
 _RECENT = 10.0
-"""Seconds for which a measured delay says something: no more is measured while nothing is written."""
+"""Seconds for which a measured delay is valid: nothing is measured while nothing is written."""
 TICK = 0.005
-"""Seconds between the turns that are handed out together."""
+"""Seconds between two batches of turns."""
 BULK_TICK = 0.02
-"""The same for many objects: whatever follows them does part of its work once for each burst, not for each object.
+"""Seconds between two batches of turns of a bulk write: watchers do part of their work once for each batch.
 
-kube-controller-manager looks at all nodes whenever some are new; etcd syncs its log, and the API server
-flushes its connections.
+kube-controller-manager looks at all nodes whenever there are new ones; etcd syncs its log, and the API
+server flushes its connections.
 """
 _QUICKEST = 0.02
-"""Seconds until the watch shows a write at best: a window is spread over no less."""
+"""The shortest time in seconds until a watch shows a write: a window is spread over at least that."""
 _GENTLE = 0.1
 
 
 class Window:
-    """Hands out turns to write; `written` and `seen` report how the watch follows."""
+    """Grants turns to write; `written` and `seen` tell it the progress of the watch."""
 
     def __init__(self, *, first: int = FIRST, most: int = MOST, tick: float = TICK) -> None:
-        """Start with `first` unseen writes; must be called where an event loop runs.
+        """Start with `first` unseen writes and allow at most `most`; needs a running event loop.
 
-        Turns that have to be waited for are handed out every `tick` seconds.
+        Turns that have to wait are granted every `tick` seconds.
         """
         self._loop = asyncio.get_running_loop()
         self._size = float(first)
@@ -75,36 +75,36 @@ class Window:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._budget = 0.0
-        """Turns that may still be given before the next tick."""
+        """Turns that may still be granted before the next tick."""
         self._rang_at = 0.0
         self._seen_at = self._let_at = self._loop.time()
         self._shrunk_at = 0.0
         self.delay = 0.0
-        """Seconds from a write to its event in the watch, as last measured."""
+        """Seconds from a write to its event in the watch, when last measured."""
         self.latest = 0
         """The highest revision written."""
         self.held = 0
-        """Turns that had to be waited for."""
+        """Turns that had to wait."""
 
     @property
     def size(self) -> int:
-        """How many writes may be unseen."""
+        """The number of writes that may be unseen."""
         return int(self._size)
 
     @property
     def lag(self) -> float:
-        """How many seconds ago the oldest write was made that has not been seen; 0 without one."""
+        """The age in seconds of the oldest unseen write; 0 without one."""
         return self._loop.time() - self._unseen[0][1] if self._unseen else 0.0
 
     @property
     def behind(self) -> float:
-        """How many seconds late the watch is now: 0 if all was seen, some time ago."""
+        """The present delay of the watch in seconds: 0 if all writes were seen some time ago."""
         is_recent = self._loop.time() - self._seen_at < _RECENT
         return max(self.lag, self.delay if is_recent else 0.0)
 
     @property
     def unseen(self) -> int:
-        """How many turns have been given whose write has not been seen."""
+        """The number of granted turns whose write has not been seen."""
         return self._taken
 
     async def turn(self) -> None:
@@ -127,7 +127,7 @@ class Window:
             raise
 
     async def write(self, work: Callable[[], Awaitable[int]]) -> int:
-        """Wait for a turn and do `work`, one write that returns its revision; returns that, too."""
+        """Wait for a turn, do `work`, which makes one write, and return the revision that it returns."""
         await self.turn()
         try:
             revision = await work()
@@ -138,7 +138,7 @@ class Window:
         return revision
 
     def written(self, revision: int) -> None:
-        """Note the etcd revision of the write that a turn was taken for."""
+        """Note the etcd revision of the write that used a turn."""
         self.latest = max(self.latest, revision)
         if revision <= self._horizon:
             self._taken -= 1
@@ -146,7 +146,7 @@ class Window:
             heapq.heappush(self._unseen, (revision, self._loop.time()))
 
     def lost(self) -> None:
-        """Note that the write of a turn was not made."""
+        """Note that a turn was not used for a write."""
         self._taken -= 1
 
     def stop(self) -> None:
@@ -155,7 +155,7 @@ class Window:
             self._waiting.popleft().cancel()
 
     def seen(self, revision: int) -> None:
-        """Note that the watch has come to a revision: all writes up to it have been seen."""
+        """Note that the watch has reached a revision: all writes up to it have been seen."""
         now = self._loop.time()
         self._horizon = max(self._horizon, revision)
         number, at = 0, now
@@ -184,7 +184,7 @@ class Window:
         self._budget -= 1.0
 
     def _ring(self) -> None:
-        """Hand out the turns of one tick together: etcd batches writes that arrive together."""
+        """Grant the turns of one tick together: etcd batches writes that arrive together."""
         self._timer = None
         now = self._loop.time()
         self._refill(now)
@@ -221,7 +221,7 @@ async def write_until_shown(
     """Write items, at most `UNSHOWN` of them before the API server shows the first, and wait for the last.
 
     `write` returns None for an item that it has not written. `wait_shown` waits until the API server
-    shows what has been written.
+    shows the writes that it is given.
     """
 
     async def together(part: Sequence[Item]) -> None:

@@ -1,11 +1,10 @@
 """The port through which fake kubelets and `scale` write to a cluster.
 
-Two protocols, one for each of them; every adapter serves both. A third has what only an adapter
-past the API server can do.
+It consists of two protocols, one for each of them, which every adapter implements. A third protocol has
+what only an adapter that bypasses the API server can do.
 
-Whatever implements it may have many calls in flight and must keep each object's writes in the order
-of its calls. A write computed from an older copy of an object must never undo what other clients have
-written since.
+An adapter may have many calls in flight, and must keep each object's writes in the order of the calls.
+A write computed from an older copy of an object must never undo what other clients have written since.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -25,7 +24,7 @@ from kwokctl.kube.resource import Resource
 from kwokctl.kube.stored import ObjectInJson
 
 WORTH = 24
-"""Fewer objects are created through the API: it takes two of them to make copies."""
+"""The smallest number of objects for which copies pay: fewer are created through the API."""
 Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 """Metrics by name and labels."""
 
@@ -45,17 +44,17 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True):
     type: PatchType
     subresource: str = ""
     as_user: str = ""
-    """The user to impersonate; the cluster must allow that."""
+    """The user to impersonate, if the cluster allows that."""
     result: Json | None = None
-    """The object with the patch applied, where the caller has computed that."""
+    """The object with the patch applied, if the caller has computed it."""
 
 
 class Renewal(msgspec.Struct, frozen=True):
-    """A node's lease as it must become."""
+    """The new content of a node's lease."""
 
     node: str
     version: str
-    """The resourceVersion that it builds on; empty if there is no lease yet."""
+    """The resourceVersion that it replaces; empty if there is no lease yet."""
     lease: Lease
     """With `uid` and `creationTimestamp` if it exists."""
 
@@ -64,34 +63,34 @@ class Renewed(msgspec.Struct, frozen=True):
     """The result of a renewal."""
 
     version: str = ""
-    """The resourceVersion of the lease that was written; empty if none was."""
+    """The resourceVersion of the written lease; empty if nothing was written."""
     found: StoredLease | None = None
-    """The lease as it is now: ours if it was created, or that of another client that wrote before."""
+    """The lease as stored now: ours if it was created, else the one that another client has written."""
     error: RequestError | None = None
 
 
 class FakeKubelet(Protocol):
-    """Does in memory what fake kubelets would do at once to an object before it is written."""
+    """Does in memory, before an object is written, what fake kubelets would do right after its creation."""
 
     is_current: bool
-    """Whether it still does what those of the cluster do."""
+    """Whether it still behaves as those of the cluster."""
 
     @property
     def needs_addresses(self) -> bool:
-        """Whether it may ask for the addresses of pods."""
+        """Whether it may use the addresses of pods."""
         ...
 
     def play(self, body: Json, own: OwnValues) -> Json:
-        """Return an object as it is left at once; the object itself if nothing is done.
+        """Return an object with all changes that need no time; the object itself if there are none.
 
-        The rest is for the fake kubelets of the cluster.
+        The fake kubelets of the cluster do the rest.
         """
         ...
 
     def pattern(self, body: Json, own: OwnValues) -> Json:
-        """Return the same for all objects, with symbols where they differ, as in `body`.
+        """Play all objects together: `body`, and the result, have symbols where objects differ.
 
-        Raises NotSymbolicError where each must be played by itself.
+        Raises NotSymbolicError if each object must be played by itself.
         """
         ...
 
@@ -106,28 +105,28 @@ class NewObjects(msgspec.Struct, frozen=True, kw_only=True):
     body: Callable[[int], dict[str, Json]]
     """Renders the object with a serial as it is sent to the API server."""
     varying: Callable[[Mapping[int, Json]], Varying]
-    """Returns what is derived from the serial, given the first objects by their serials."""
+    """Returns the values that are derived from the serial, given the samples by their serials."""
     node_of: Callable[[int], str] | None = None
-    """Returns the node of a pod by its serial; None if the objects are on no node."""
+    """Returns the node of the pod with a serial; None if the objects are on no node."""
     lacks: Callable[[bytes], str | None] = lambda _: None
-    """Returns what an object lacks until the cluster has done with it what it does to ready ones."""
+    """Returns what an object still lacks until the cluster has processed it; None if nothing."""
     kubelet: FakeKubelet | None = None
-    """What plays objects before they are written; without it they are written as they are created."""
+    """Plays objects before they are written; None to write them as they are created."""
     managed_fields: bool = True
     """Whether copies record which client owns which fields."""
     namespace_version: Callable[[], int] = int
-    """Returns the version of the namespace in which it was last seen to exist."""
+    """Returns the last version of the namespace in which it was seen to exist."""
     turn: Callable[[], Awaitable[None]] | None = None
     """Waits for a turn to create the next object through the API."""
     on_created: Callable[[], None]
     """Called once for each object."""
     on_refused: Callable[[ApiError, str], Awaitable[None]]
-    """Called with the API server's refusal of an object, and its name.
+    """Called with the API server's refusal of an object, and the object's name.
 
-    Raises what it means, or returns if the object exists after all.
+    Raises the resulting error, or returns if the object exists after all.
     """
     on_api: Callable[[str], None]
-    """Called with the reason when what is left cannot be written past the API server."""
+    """Called with the reason when the remaining objects cannot be written past the API server."""
 
 
 class ObjectVersion(Protocol):
@@ -162,7 +161,7 @@ class OldObjects(msgspec.Struct, frozen=True, kw_only=True):
     objects: Sequence[ObjectVersion]
     grace_seconds: int = 0
     look: Callable[[ObjectKey], Awaitable[ObjectVersion | None]]
-    """Looks at one of them again; None if it does not exist."""
+    """Reads one of the objects again; None if it does not exist."""
     on_deleted: Callable[[], None]
     """Called once for each object."""
     on_api: Callable[[str], None]
@@ -170,20 +169,19 @@ class OldObjects(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KubeletWriter(Protocol):
-    """Where fake kubelets write.
+    """The methods with which fake kubelets write.
 
-    Every method raises RequestError when the cluster refuses, or does not answer, with its reason:
-    `Conflict` for a write that builds on an older copy. `current` is the object as it is known; a
-    caller that has it passes it, since some adapters then do in one step what otherwise
-    requires the API server.
+    Every method raises RequestError, with the reason, when the cluster refuses or does not answer:
+    `Conflict` for a write that builds on an older copy. `current` is the caller's copy of the object, if
+    it has one: with it some adapters do in one step what otherwise requires the API server.
     """
 
     leases_at_once: int
-    """How many renewals go together best."""
+    """The best number of renewals in one call."""
 
     @property
     def direct(self) -> "DirectWriter | None":
-        """What it can do past the API server; None if everything goes through the API."""
+        """The writer that bypasses the API server; None if everything goes through the API."""
         ...
 
     async def create(
@@ -203,7 +201,7 @@ class KubeletWriter(Protocol):
         ...
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
-        """Write leases of nodes, each if it has not been changed meanwhile; raises nothing."""
+        """Write leases of nodes, each unless it has been changed meanwhile; raises nothing."""
         ...
 
     async def delete(
@@ -219,11 +217,11 @@ class KubeletWriter(Protocol):
 
 
 class BulkWriter(Protocol):
-    """Where `scale` writes.
+    """The methods with which `scale` writes.
 
-    When a method fails, what it has written is whole, and calling it again for what is left
-    completes it. Both raise RequestError when the cluster refuses, and CannotStampError if the objects
-    had to be written past the API server and cannot be.
+    When a method fails, each object that it has written is complete, and another call for the remaining
+    objects continues. Both raise RequestError when the cluster refuses, and CannotStampError if the
+    objects had to be written past the API server and cannot be.
     """
 
     async def create_copies(self, new: NewObjects) -> None:
@@ -233,17 +231,17 @@ class BulkWriter(Protocol):
     async def delete_many(self, old: OldObjects) -> None:
         """Delete exactly these objects, nodes with their leases; finalizers are honoured.
 
-        What another client has deleted, or replaced by an object of the same name, is skipped.
+        Objects that another client has deleted, or replaced by one of the same name, are skipped.
         """
         ...
 
 
 class DirectWriter(Protocol):
-    """What an adapter can do that writes past the API server and its admission.
+    """The further methods of an adapter that bypasses the API server and its admission.
 
-    Its user watches webhooks and policies, and calls `leave` for the kinds to which they apply. A write
-    that cannot be made now, as of such a kind, is answered with None, and nothing is done then: the API
-    server has to be asked, by the methods of `KubeletWriter`.
+    The caller watches webhooks and policies, and calls `leave` with the kinds to which they apply. A
+    method returns None, having written nothing, if it cannot write now, for example an object of such a
+    kind: then the caller uses the methods of `KubeletWriter`.
     """
 
     async def patch_and_record(
@@ -255,10 +253,10 @@ class DirectWriter(Protocol):
     async def store_whole(
         self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
     ) -> int | None:
-        """Store a whole object of which only the status is new, and with it an Event, in one step.
+        """Store a whole object with a new status, and an Event, in one step.
 
-        `value` is as etcd has it, and certainly what a patch would make of the object as it was in
-        `version`. Returns the revision of the write.
+        `value` is encoded for etcd, and certainly the result of a patch of the object's `version`.
+        Returns the revision of the write.
         """
         ...
 
@@ -267,17 +265,17 @@ class DirectWriter(Protocol):
         ...
 
     def seen(self, resource: Resource, version: int) -> None:
-        """Take note that the caller's watch of a kind has come to a version: it paces writes."""
+        """Note that the caller's watch of a kind has reached a version: that paces writes."""
         ...
 
     def lag(self, resource: Resource) -> float:
-        """Return for how many seconds watches have not shown a write of a bulk; 0 without a bulk."""
+        """Return the age in seconds of the oldest bulk write that watches have not shown; 0 without one."""
         ...
 
     def figures(self) -> Figures:
-        """Return how writers are paced, as metrics."""
+        """Return the metrics of the pacing of writes."""
         ...
 
 
 class DataPlane(KubeletWriter, BulkWriter, Protocol):
-    """What every adapter serves; callers do not depend on which one it is."""
+    """The protocol that every adapter implements; callers do not depend on the adapter."""

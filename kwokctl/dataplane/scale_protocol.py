@@ -29,34 +29,34 @@ class Seen(msgspec.Struct):
 
 
 class KubeletEndpoint(msgspec.Struct):
-    """Where the API server reaches the kubelets of all fake nodes."""
+    """The address at which the API server reaches the kubelets of all fake nodes."""
 
     address: str = ""
     port: int = 0
 
 
 class PlayedStages(msgspec.Struct, kw_only=True):
-    """What a controller plays on new nodes and pods, and all that it depends on."""
+    """The Stages that a controller plays on new nodes and pods, and everything they depend on."""
 
     generation: str = ""
-    """Another one whenever anything else here is different."""
+    """Changes whenever another field changes."""
     stages: list[dict[str, Json]]
     """The Stage documents, in order."""
     selection: dict[str, str | bool]
-    """Which nodes are managed, and what is left alone, as `select` takes it."""
+    """The options of `select`: which nodes are managed, and which objects are left alone."""
     node_ip: str = ""
     node_name: str = ""
     node_port: int = 0
     kubelet_address: str = ""
     kubelet_features: tuple[str, ...] = ()
     started: str = ""
-    """The start time of the controller that templates see."""
+    """The controller's start time, which templates see."""
     manager: str
     """The controller's name as a field manager."""
 
 
 class AddressRequest(msgspec.Struct):
-    """For how many pods of which nodes addresses are needed."""
+    """The number of pods on each node that need addresses."""
 
     nodes: dict[str, int]
 
@@ -66,15 +66,15 @@ class Addresses(msgspec.Struct):
 
     hosts: list[str]
     pods: list[list[str]]
-    """For each pod its addresses, one of each family that the node has."""
+    """The addresses of each pod, one of each family that the node has."""
     is_held: bool = True
     """Whether no other controller writes to the node and its pods."""
     families: int = 0
-    """How many addresses a pod of the node has in a network of its own."""
+    """The number of addresses of a pod on the node that does not use the host's network."""
 
 
 class PodPlace(NamedTuple):
-    """Where a new pod is."""
+    """The node and the addresses of a new pod."""
 
     pod_ips: tuple[str, ...] = ()
     host_ips: tuple[str, ...] = ()
@@ -83,12 +83,12 @@ class PodPlace(NamedTuple):
 
 
 class ControllerClient:
-    """Asks the running controller; every method raises ApiError when it does not answer."""
+    """Asks the running controller; every method raises ApiError if it does not answer."""
 
     def __init__(self, pool: Pool, token: Path) -> None:
         """Use the connections of `pool`, which lead to the controller's port.
 
-        `token` is the file of the token that it asks for.
+        `token` is the file with the token for it.
         """
         self._pool = pool
         self._token = token
@@ -99,27 +99,27 @@ class ControllerClient:
         return await self._ask("GET", "/metrics")
 
     async def seen(self) -> Seen:
-        """Ask how far the controller's watches have come."""
+        """Ask for the versions that the controller's watches have reached."""
         return msgspec.json.decode(await self._ask("GET", "/seen"), type=Seen)
 
     async def kubelet(self) -> KubeletEndpoint:
-        """Ask where the API server reaches the kubelets of fake nodes."""
+        """Ask for the address at which the API server reaches the kubelets of fake nodes."""
         body = await self._ask("GET", "/kubelet")
         return msgspec.json.decode(body, type=KubeletEndpoint)
 
     async def stages(self) -> PlayedStages:
-        """Ask what is played on new objects."""
+        """Ask for the Stages that are played on new objects."""
         return msgspec.json.decode(await self._ask("GET", "/stages"), type=PlayedStages)
 
     async def generation(self) -> str:
-        """Ask for the generation of the played Stages only."""
+        """Ask only for the generation of these Stages."""
         return msgspec.json.decode(await self._ask("GET", "/stages/generation"), type=str)
 
     async def addresses(self, nodes: Sequence[str], *, of_pods: bool) -> Iterator[PodPlace]:
-        """Return for a pod on each of `nodes`, in their order, its addresses and its node's.
+        """Return the place of a new pod on each of `nodes`, in their order.
 
         At most `TOGETHER` can be requested.
-        Without `of_pods` only those of the nodes are requested, and a pod has the same.
+        Without `of_pods` only addresses of nodes are requested, and a pod has those of its node.
         """
         found = await self._reserve(nodes, of_pods=of_pods)
         return _in_order(nodes, found, of_pods=of_pods)
@@ -132,7 +132,7 @@ class ControllerClient:
 
     async def _ask(self, method: str, path: str, body: bytes = b"") -> bytes:
         response = await self._request(method, path, body)
-        if response.status == 401:  # a controller that has been started again has another token
+        if response.status == 401:  # a controller that has been restarted has another token
             self._headers = None
             response = await self._request(method, path, body)
         if response.status != 200:

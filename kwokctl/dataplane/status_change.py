@@ -1,15 +1,15 @@
-"""Which changes of an object can be written to etcd as changes of its status. Pure."""
+"""Decides which changes of an object can be written to etcd as changes of its status. Pure."""
 
 from kwokctl.kube.stored import ObjectInJson
 
 
 def version_of(value: ObjectInJson) -> int:
-    """Return the version of an object that is in etcd: a revision."""
+    """Return an object's version as a number: a revision of etcd."""
     return int(value["metadata"]["resourceVersion"])
 
 
 def as_of(value: ObjectInJson, revision: int) -> ObjectInJson:
-    """Return an object as it is after it has been written in a revision."""
+    """Return an object with the version of the revision in which it was written."""
     return {**value, "metadata": {**value["metadata"], "resourceVersion": str(revision)}}
 
 

@@ -1,8 +1,8 @@
-"""Objects of a cluster, written to its etcd: one transaction an object, leases in batches.
+"""Writes objects of a cluster to its etcd: one transaction for each object, leases in batches.
 
 Every transaction writes at most one object of a resource: the watch cache of the API server moves
 from revision to revision, and a list or watch that begins between two events of one revision would
-never see the second. Leases are the exception: the next renewal repairs what was not seen.
+never see the second. Leases are the exception: a missed event is repaired by the next renewal.
 """
 
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ from kwokctl.etcd.kv.kv import (
 TOGETHER = 128
 """Operations of a transaction (`--max-txn-ops` of etcd)."""
 _ONE_BY_ONE = TOGETHER // 2
-"""Writes of a transaction in which each is independent, which takes another operation for each."""
+"""The most independent writes in a transaction: each needs a second operation."""
 
 
 class ObjectStore:
     """Writes values, each only if its key has not been changed meanwhile.
 
-    Every method raises EtcdConflictError if that is not so, and what `Kv` raises. Only `put_over` and
-    `discard` write whatever is there: for commands whose user asks for exactly that, also in an etcd
-    without an API server. Pace and admission are the business of callers: those commands have neither.
+    Every method raises EtcdConflictError if it has been changed, and the errors of `Kv`. Only `put_over`
+    and `discard` compare nothing: they are for commands whose user asks for exactly that, even in an etcd
+    without an API server. Callers see to pacing and admission; those commands have neither.
     """
 
     def __init__(self, kv: Kv) -> None:
@@ -40,11 +40,11 @@ class ObjectStore:
         self.kv = kv
 
     async def get(self, key: bytes) -> KeyValue | None:
-        """Return what is stored under a key."""
+        """Return the value of a key."""
         return await self.kv.get(key)
 
     async def as_of(self, key: bytes, revision: int) -> KeyValue | None:
-        """Return what was stored under a key in a revision; RequestError if that was compacted."""
+        """Return the value that a key had in a revision; RequestError if that was compacted."""
         page = await self.kv.page(key, b"", revision=revision)
         return page.items[0] if page.items else None
 
@@ -56,8 +56,8 @@ class ObjectStore:
     async def add(self, objects: Sequence[Put], given: Sequence[Compare] = ()) -> int:
         """Store objects of different resources together, none if a key is taken.
 
-        Returns the revision of the write; EtcdConflictError `AlreadyExists` if a key is taken, or if
-        something else is not as `given`.
+        Returns the revision of the write. Raises EtcdConflictError `AlreadyExists` if a key is taken, or
+        if a condition of `given` does not hold.
         """
         compares = (*(Compare(each.key, 0, of_creation=True) for each in objects), *given)
         answer = await self.kv.txn(Txn(compares, tuple(objects)))
@@ -66,9 +66,9 @@ class ObjectStore:
         return answer.revision
 
     async def change(self, changed: Put, version: int) -> int:
-        """Replace what was stored in revision `version`, 0 for nothing; returns the revision of the write.
+        """Replace a value of revision `version`, 0 for a new key; return the revision of the write.
 
-        Raises EtcdConflictError: `Conflict` if it has been written since, `NotFound` if it is gone.
+        Raises EtcdConflictError: `Conflict` if the value has changed since, `NotFound` if it is gone.
         """
         key = changed.key
         answer = await self.kv.txn(Txn((Compare(key, version),), (changed,), (Get(key),)))
@@ -77,9 +77,9 @@ class ObjectStore:
         return answer.revision
 
     async def change_and_add(self, changed: Put, version: int, new: Put, given: Compare) -> int:
-        """Do the same, and store a `new` object of another resource with it, if `given` holds.
+        """Replace a value like `change`, and store a `new` object of another resource with it if `given` holds.
 
-        Returns 0, with nothing written, if it is the new object that could not be stored.
+        Returns 0, with nothing written, if only the new object could not be stored.
         """
         compares = Compare(changed.key, version), Compare(new.key, 0, of_creation=True), given
         answer = await self.kv.txn(Txn(compares, (changed, new), (Get(changed.key),)))
@@ -91,7 +91,7 @@ class ObjectStore:
         raise _changed(answer)
 
     async def remove(self, key: bytes, version: int, *, with_keys: Sequence[bytes] = ()) -> int:
-        """Delete what was stored under `key` in revision `version`, and other keys with it.
+        """Delete the value of `key` that was stored in revision `version`, and `with_keys` with it.
 
         Raises EtcdConflictError like `change`.
         """
@@ -102,7 +102,7 @@ class ObjectStore:
         return answer.revision
 
     async def put_over(self, key: bytes, value: bytes) -> None:
-        """Store a value, whatever is there; what expires with a lease still does."""
+        """Store a value without a comparison; a key that expires with a lease still does."""
         found: Answer = None
         while True:
             seen = found if isinstance(found, KeyValue) else KeyValue(key, b"", 0)
@@ -113,15 +113,15 @@ class ObjectStore:
             found = answer.answers[0]
 
     async def discard(self, key: bytes) -> None:
-        """Delete whatever is there."""
+        """Delete a key without a comparison."""
         await self.kv.txn(Txn((), (Delete(key),)))
 
     async def change_many(self, writes: Sequence[tuple[Put, int]]) -> Sequence[TxnAnswer]:
         """Write at most `TOGETHER` values whose revisions are known, 0 for a new key.
 
-        Each is written if its own key is unchanged; else its answer has what is stored. Those
-        that replace something are written all or none at first, which is cheaper, for
-        mostly no other client has written any of them.
+        Each is written if its key is unchanged; else its answer has the stored value. Replacements
+        are first tried in one all-or-nothing transaction, which is cheaper and nearly always succeeds,
+        because other clients rarely write these keys.
         """
         if all(version for _, version in writes):
             compares = tuple(Compare(each.key, version) for each, version in writes)
@@ -135,7 +135,7 @@ class ObjectStore:
         return answers
 
     async def _change_each(self, writes: Sequence[tuple[Put, int]]) -> list[TxnAnswer]:
-        """Do the same in one transaction whose parts are independent."""
+        """Write values in one transaction, each independently of the others."""
         parts = tuple(
             Txn(
                 (Compare(each.key, version, of_creation=not version),),

@@ -18,7 +18,6 @@ NOT_REWRITTEN_YET = (
     "kwokctl/controller/engine/",
     "kwokctl/controller/in_memory/",
     "kwokctl/controller/plans/",
-    "kwokctl/dataplane/",
 )
 BANNED = {
     r'"""(?:Do|Return|Write|Yield) the same (?!value)': "name the thing: a reader sees the docstring alone",

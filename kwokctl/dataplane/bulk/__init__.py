@@ -1,1 +1,1 @@
-"""How a data plane creates and deletes many objects: through the API, or in etcd as copies."""
+"""Creation and deletion of many objects: through the API, or in etcd as copies of two samples."""

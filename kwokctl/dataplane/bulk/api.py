@@ -1,4 +1,4 @@
-"""Creates and deletes many objects through the API, one request each, many at once."""
+"""Creates and deletes many objects through the API, one request each, many in parallel."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,22 +20,22 @@ _ACCOUNT_PATIENCE = 60.0
 controller-manager makes it in milliseconds unless it is busy, as with many nodes."""
 _ACCOUNT_POLL = 0.1
 _GONE = frozenset({"NotFound", "Conflict"})
-"""It has been deleted already, or it has and another has its name now."""
+"""Reasons that mean: the object is deleted already, perhaps replaced by another of the same name."""
 
 Created = TypeVar("Created")
 
 
 class ApiBulk:
-    """Does by single requests what other adapters do in bulk."""
+    """Does with one request for each object what other adapters do in bulk."""
 
     def __init__(self, plane: KubeletWriter) -> None:
-        """Create and delete by `plane`."""
+        """Create and delete through `plane`."""
         self._plane = plane
 
     async def create(self, new: NewObjects) -> None:
-        """Create the first object alone, so that an error common to all shows before the others.
+        """Create the first object alone, so that an error which all would get shows before the others.
 
-        When it fails, what has been created is complete, and doing the same again creates the rest.
+        When it fails, the objects created so far are complete, and another call creates the rest.
         """
         if not new.serials:
             return
@@ -70,7 +70,7 @@ class ApiBulk:
         await for_each(old.objects, delete, at_once=AT_ONCE)
 
     async def delete_one(self, old: OldObjects, each: ObjectVersion) -> None:
-        """Delete an object unless it is gone, or another has its name."""
+        """Delete an object unless it is gone, or another object has its name."""
         target = ObjectKey(old.resource, old.namespace, each.name)
         delete = partial(self._plane.delete, target, grace_seconds=old.grace_seconds, uid=each.uid)
         try:
@@ -81,9 +81,9 @@ class ApiBulk:
 
 
 async def patiently(create: Callable[[], Awaitable[Created]]) -> Created:
-    """Do what `create` does as soon as the namespace has its service account.
+    """Await `create`, and repeat it until the namespace has its service account.
 
-    A namespace that has just been made has none yet.
+    A namespace that has just been created has none yet.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _ACCOUNT_PATIENCE

@@ -1,4 +1,4 @@
-"""Finds out how copies must be made: from the created samples, and what the Stages do with them."""
+"""Chooses how copies are made: from the created samples, and from what Stages do with them."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -36,11 +36,11 @@ from kwokctl.replacing import replace
 
 log = logging.getLogger(__name__)
 _ADDRESSES = ("10.0.0.1", "fd00::1")
-"""Such as pods get, of one family or both."""
+"""Examples of a pod's addresses, one of each family."""
 
 
 class _Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """The samples that copies are made of, and their place in etcd."""
+    """The samples that are copied, and their place in etcd."""
 
     new: NewObjects
     access: BulkAccess
@@ -49,7 +49,7 @@ class _Setting(msgspec.Struct, frozen=True, kw_only=True):
     located: Located
 
     def stamp(self, played: Played | None = None) -> Stamp:
-        """Return the stamp for the samples as they are."""
+        """Return the stamp that copies the samples as they are."""
         first, second = [
             each.body if self.new.managed_fields else without_owners(each.body)
             for each in self.samples
@@ -68,7 +68,7 @@ async def chosen_maker(
 ) -> CopyMaker:
     """Return the maker of copies of objects that were just created.
 
-    Raises CannotStampError when copies would not be right.
+    Raises CannotStampError when copies would be wrong.
     """
     setting = _Setting(new=new, access=access, samples=samples, values=values, located=located)
     stamp = setting.stamp()
@@ -88,7 +88,7 @@ async def chosen_maker(
 
 
 async def _see_finish(setting: _Setting, each: EachPlayed) -> None:
-    """Let copies of nodes that are born Ready be as the controller-manager leaves such nodes."""
+    """Make copies of nodes that are created Ready as the controller-manager leaves such nodes."""
     if setting.new.resource != NODES:
         return
     played = [each.played(setting.values.of_sample(sample)) for sample in setting.samples]
@@ -100,7 +100,7 @@ async def _see_finish(setting: _Setting, each: EachPlayed) -> None:
 async def _for_all(
     setting: _Setting, stamp: Stamp, kubelet: FakeKubelet, created: AsCreated, each: EachPlayed
 ) -> CopyMaker:
-    """Return the maker of copies if Stages do the same with all, such as nothing at once.
+    """Return the maker of copies if Stages treat all copies alike, or do nothing with them at once.
 
     Raises NotSymbolicError or CannotStampError where that is not certain.
     """
@@ -118,7 +118,7 @@ async def _for_all(
 
 
 def _smaller(value: bytes, stamp: Stamp) -> Make:
-    """Return the maker of copies as protocol buffers if possible.
+    """Return a maker that writes protocol buffers if possible, else the one that writes JSON.
 
     Such objects are smaller, and the API server reads them faster.
     """
@@ -141,7 +141,7 @@ def _symbolic(setting: _Setting, stamp: Stamp, place: PodPlace) -> SymbolicObjec
 
 
 def _alike(texts: Sequence[ValueSource], place: PodPlace) -> Callable[[Copy], bool]:
-    """Return a check that a copy is as assumed: with these texts, and as many addresses."""
+    """Return a check that a copy has what was assumed: texts here, and the same number of addresses."""
     readers = [source.reader() for source in texts]
     numbers = len(place.pod_ips), len(place.host_ips)
 
@@ -160,7 +160,7 @@ def _alike(texts: Sequence[ValueSource], place: PodPlace) -> Callable[[Copy], bo
 async def _all_played(
     setting: _Setting, status: PlayedStatus, places: Sequence[PodPlace]
 ) -> AsCreated:
-    """Return the maker of copies of the samples if the cluster's kubelets have played both alike."""
+    """Return the maker of copies if the cluster's kubelets have left both samples alike."""
     new, access, values = setting.new, setting.access, setting.values
 
     def lacks(place: PodPlace, sample: Sample) -> str | None:
@@ -185,7 +185,7 @@ async def _all_played(
 
 
 def _demand_taken(setting: _Setting, status: PlayedStatus, place: PodPlace) -> None:
-    """Raise CannotStampError unless the API server takes the status that Stages give, for all copies."""
+    """Raise CannotStampError unless the API server accepts the status that Stages give all copies."""
     sample = setting.samples[0]
     place = place._replace(pod_ips=_ADDRESSES[: len(place.pod_ips)])
     anything = status.anything(setting.values.of_sample(sample, place))
@@ -196,7 +196,7 @@ def _demand_taken(setting: _Setting, status: PlayedStatus, place: PodPlace) -> N
 
 
 def _difference(wanted: Json, shown: Json) -> Path | None:
-    """Return where the API server shows another status than expected.
+    """Return the first path where the API server's status differs from the expected one.
 
     It writes times in whole seconds, leaves out most of what is empty, and writes some of what is missing.
     """

@@ -1,4 +1,4 @@
-"""Makes the copies of an object: as it was created, or as fake kubelets leave it at once."""
+"""Makes the copies of an object: as it was created, or as fake kubelets leave it right after creation."""
 
 from collections.abc import Callable
 from enum import Enum, auto
@@ -19,17 +19,17 @@ Make = Callable[[Copy], bytes]
 
 
 class UncertainCopyError(Exception):
-    """The API server might not take a copy: it must be asked to make the object."""
+    """The API server might refuse a copy, so the object has to be created through it."""
 
 
 class PlaceNeeds(Enum):
-    """What must be known of the nodes of pods before copies are made."""
+    """The facts about the nodes of pods that are needed before copies are made."""
 
     NOTHING = auto()
     NODES = auto()
     """The addresses of the nodes, and whether they are held."""
     ADDRESSES = auto()
-    """Beside that an address for each pod."""
+    """Also an address for each pod."""
 
 
 class CopyMaker(Protocol):
@@ -37,15 +37,15 @@ class CopyMaker(Protocol):
 
     @property
     def needs(self) -> PlaceNeeds:
-        """What it must know of the places of pods."""
+        """The facts that it needs about the nodes of pods."""
         ...
 
     def make(self, copy: Copy) -> bytes:
-        """Return a copy as it is stored; UncertainCopyError if the API server must make it."""
+        """Return a copy as it is stored; UncertainCopyError if the API server must create it."""
         ...
 
     def shown(self, copy: Copy) -> Json | None:
-        """Return what the API server must show of what was made last; None if that is not known."""
+        """Return what the API server must show for the copy that was made last; None if unknown."""
         ...
 
 
@@ -59,7 +59,7 @@ class AsCreated(msgspec.Struct, frozen=True):
     in_json: Make
     as_stored: Make
     is_sound: Callable[[Copy], bool] = _is_sound
-    """Whether the API server takes a copy, as it has taken the object."""
+    """Whether the API server accepts a copy, as it has accepted the object."""
     needs: PlaceNeeds = PlaceNeeds.NOTHING
 
     def make(self, copy: Copy) -> bytes:
@@ -68,12 +68,12 @@ class AsCreated(msgspec.Struct, frozen=True):
         return self.as_stored(copy)
 
     def check(self, copy: Copy) -> None:
-        """Raise UncertainCopyError unless the API server takes a copy."""
+        """Raise UncertainCopyError unless the API server accepts a copy."""
         if not self.is_sound(copy):
             raise UncertainCopyError(f"'{copy.name}' might be refused")
 
     def shown(self, copy: Copy) -> Json:
-        """Return the copy itself."""
+        """Return the copy as JSON."""
         return orjson.loads(self.in_json(copy))
 
 
@@ -82,21 +82,21 @@ def _as_it_is(body: Json) -> Json:
 
 
 class EachPlayed:
-    """Copies that are played one by one, each with its own values and its own random choices."""
+    """Copies on which Stages are played one by one, each with its own values and random choices."""
 
     def __init__(
         self, resource: Resource, kubelet: FakeKubelet, created: AsCreated, needs: PlaceNeeds
     ) -> None:
-        """Play what was `created` by `kubelet`."""
+        """Let `kubelet` play the copies that `created` makes."""
         self.finish: Callable[[Json], Json] = _as_it_is
-        """Returns what was played as the rest of the cluster leaves it."""
+        """Applies to a played copy what the rest of the cluster would do to it."""
         self.needs = needs
         self._resource = resource
         self._kubelet = kubelet
         self._created = created
 
     def make(self, copy: Copy) -> bytes:
-        """Return a copy as it is left at once, or as created where that is nothing, or not certain."""
+        """Return a copy as its Stages leave it, or as created if they do nothing or cannot be played."""
         self._created.check(copy)
         played = self.played(copy) if copy.is_held and self._kubelet.is_current else None
         return (
@@ -104,7 +104,7 @@ class EachPlayed:
         )
 
     def played(self, copy: Copy) -> Json | None:
-        """Return a copy as its Stages leave it at once; None if that is nothing, or not certain."""
+        """Return a copy as its Stages leave it; None if they do nothing or cannot be played."""
         body = self._created.shown(copy)
         own = OwnValues(now=now_of(copy), pod_ips=copy.pod_ips, host_ips=copy.host_ips)
         played = self._kubelet.play(body, own)
@@ -118,7 +118,7 @@ class EachPlayed:
 
 
 class AllPlayed:
-    """Copies of an object that was played: Stages do the same with all of them."""
+    """Copies of an object that was played, where Stages treat all copies alike."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class AllPlayed:
         *,
         is_alike: Callable[[Copy], bool],
     ) -> None:
-        """Copy what was `played`; play those that differ one by one."""
+        """Copy the object that was `played`; play copies that are not alike one by one."""
         self.needs = each.needs
         self._kubelet = kubelet
         self._played = played
@@ -140,7 +140,7 @@ class AllPlayed:
         return self._of(copy).make(copy)
 
     def shown(self, copy: Copy) -> Json | None:
-        """Return the copy itself if it was not played by itself."""
+        """Return the copy as JSON; None if it was played by itself."""
         return self._of(copy).shown(copy)
 
     def _of(self, copy: Copy) -> CopyMaker:

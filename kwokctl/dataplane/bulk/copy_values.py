@@ -1,4 +1,4 @@
-"""The values that differ per copy: its name, uid and time, and a pod's node and addresses."""
+"""The values that differ from copy to copy: name, uid and time, and a pod's node and addresses."""
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -32,7 +32,7 @@ class CopyValues:
 
     @staticmethod
     def of_sample(sample: Sample, place: PodPlace = _NOWHERE) -> Copy:
-        """Return the own values of a real object; without addresses it has those of a `place`."""
+        """Return the values of a real object; addresses that it lacks are taken from `place`."""
         metadata, status = sample.body["metadata"], sample.body.get("status", {})
         return Copy(
             serial=sample.serial,
@@ -57,9 +57,9 @@ class CopyValues:
     async def batches(
         self, serials: Sequence[int], needs: PlaceNeeds
     ) -> AsyncIterator[Iterator[Copy]]:
-        """Yield copies in the order of their serials, as many together as addresses are given for.
+        """Yield copies in the order of their serials, in batches for which addresses were requested together.
 
-        Raises CannotStampError if the controller cannot be asked for these.
+        Raises CannotStampError if the controller does not give addresses.
         """
         if self._node_of is None:
             yield map(self._copy, serials)

@@ -1,10 +1,10 @@
 """Makes the objects of a set as copies of two real ones, written to etcd.
 
-The first two go through the API, as every object does otherwise: they are admitted and completed. A
-copy of the first must come out as the second is; a third is then read back from the API server
-before all others are written. The last one must have been admitted, too, before any is made: its
-values are the longest. What fake kubelets do to an object at once has been done to a copy when it
-is written (`copy_makers`).
+The first two objects go through the API, where they are admitted and completed. A copy of the first,
+made with the values of the second, must equal the second; a third object is written as a copy and read
+back from the API server before all others are written. The last object, whose values are the longest,
+is admitted in a dry run before any is created. Copies are written as fake kubelets leave them right
+after creation (`copy_makers`).
 """
 
 from contextlib import suppress
@@ -31,10 +31,10 @@ class _NotWrittenError(Exception):
 
 
 async def prepared(new: NewObjects, access: BulkAccess) -> "CopyWriter":
-    """Create the first two objects, and find out from them how copies are made.
+    """Create the first two objects, and derive from them how copies are made.
 
-    Raises CannotStampError when copies would not be right: the objects created are as good as
-    any, and the others can be created through the API.
+    Raises CannotStampError when copies would be wrong: the two objects are valid nevertheless, and the
+    others can be created through the API.
     """
     samples = await create_samples(new, access)
     first = samples[0]
@@ -56,7 +56,7 @@ class CopyWriter:
         values: CopyValues,
         maker: CopyMaker,
     ) -> None:
-        """Write what `new` lacks beside its samples, of which `located` is the first in etcd."""
+        """Write the objects of `new` other than its samples; `located` is the first sample in etcd."""
         self._new = new
         self._access = access
         self._located = located
@@ -67,10 +67,10 @@ class CopyWriter:
             self._namespace_key = access.keys.key(NAMESPACES, None, new.namespace)
 
     async def write(self, window: Window) -> None:
-        """Write copies of all others to etcd; the first is read back.
+        """Write copies of all other objects to etcd; the first is read back.
 
-        Copies that cannot be written are created through the API. Raises CannotStampError
-        if that is all that is left: what has been created then are the first ones.
+        A copy that cannot be written is created through the API. Raises CannotStampError if no further
+        copy can be written; then the objects with the lowest serials exist.
         """
         on_created = self._new.on_created
 
@@ -92,7 +92,7 @@ class CopyWriter:
             await for_each(copies, write, at_once=AT_ONCE)
 
     async def _one(self, copy: Copy, window: Window) -> None:
-        """Write one copy, or make the object through the API."""
+        """Write one copy, or create the object through the API."""
         if not self._access.is_left(self._new.resource):
             try:
                 await self._add(copy, window)
@@ -103,7 +103,7 @@ class CopyWriter:
         await self._access.api.create_one(self._new, copy.serial)
 
     async def _prove(self, copy: Copy, window: Window) -> None:
-        """Write one copy, and delete it again unless the API server shows it as it is."""
+        """Write one copy, and delete it again unless the API server shows it as it was written."""
         new, client = self._new, self._access.client
         try:
             revision = await self._add(copy, window)
@@ -123,7 +123,7 @@ class CopyWriter:
         except RequestError:
             await self._take_back(copy, revision)
             raise
-        # A client that has changed it meanwhile has read it.
+        # If another client has changed it meanwhile, the API server has decoded it.
         if not is_listed or (is_as_written and wanted is not None and shown != wanted):
             await self._take_back(copy, revision)
             raise CannotStampError(f"the API server does not show '{copy.name}' as it was written")
@@ -134,7 +134,7 @@ class CopyWriter:
             await self._access.store.remove(self._located.key_of(copy.name), revision)
 
     async def _add(self, copy: Copy, window: Window) -> int:
-        """Write one copy; returns the revision."""
+        """Write one copy, and return its revision."""
         try:
             stored = Put(self._located.key_of(copy.name), self._maker.make(copy))
         except UncertainCopyError as e:
@@ -147,7 +147,7 @@ class CopyWriter:
             raise _NotWrittenError(f"{new.resource.plural} are left to the API")
         given: tuple[Compare, ...] = ()
         if self._namespace_key:
-            # What is written to a namespace after its deletion would never be collected.
+            # An object written to a namespace after its deletion would never be collected.
             given = (Compare(self._namespace_key, new.namespace_version()),)
         try:
             return await retried(partial(self._access.store.add, (stored,), given))

@@ -1,4 +1,4 @@
-"""Creates and deletes many objects in etcd, or through the API where etcd would not be right."""
+"""Creates and deletes many objects in etcd, or through the API where the result would be wrong."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +19,10 @@ _CONTROLLERS = Resource(
     "", "v1", "replicationcontrollers", "ReplicationController", namespaced=True
 )
 _MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES, _CONTROLLERS})
-"""Namespaces are emptied, the addresses of services freed, the pods of old controllers orphaned."""
+"""Kinds whose deletion has effects that only the API server brings about.
+
+Namespaces are emptied, addresses of Services freed, pods of ReplicationControllers orphaned.
+"""
 _WHY = "deleting such an object has effects on others"
 
 
@@ -29,14 +32,14 @@ class EtcdBulk:
     def __init__(
         self, access: BulkAccess, new_window: Callable[[], Window], *, insists: bool
     ) -> None:
-        """Write by `access`; with `insists` raise an error instead of falling back to the API."""
+        """Write through `access`; with `insists` raise an error instead of falling back to the API."""
         self._access = access
         self._new_window = new_window
         self._insists = insists
         self._windows: dict[Resource, Window] = {}
 
     async def create(self, new: NewObjects) -> None:
-        """Create objects as copies of the first two; few objects through the API."""
+        """Create objects as copies of the first two; a small number of objects through the API."""
         if len(new.serials) < WORTH or self._access.is_left(new.resource):
             await self._access.api.create(new)
             return
@@ -57,7 +60,7 @@ class EtcdBulk:
             await self._access.api.create(replace(new, serials=new.serials[created:]))
 
     async def delete(self, old: OldObjects) -> None:
-        """Delete objects in etcd; through the API if they have time to end, or others depend on them."""
+        """Delete objects in etcd; through the API if they have a grace period, or others depend on them."""
         if old.resource in _MORE_THAN_THEMSELVES and not self._access.is_left(old.resource):
             old.on_api(_WHY)
         elif not old.grace_seconds and not self._access.is_left(old.resource):
@@ -72,14 +75,14 @@ class EtcdBulk:
         await self._access.api.delete(old)
 
     def lag(self, resource: Resource) -> float:
-        """Return for how many seconds the oldest write has not been shown by watches."""
+        """Return the age in seconds of the oldest write that watches have not shown."""
         window = self._windows.get(resource)
         return window.lag if window is not None else 0.0
 
     def _fall_back(
         self, resource: Resource, on_api: Callable[[str], None], error: CannotStampError
     ) -> None:
-        """Report why the API is used, or raise that, unless the kind is left to the API."""
+        """Report why the API is used, or raise `error` if etcd is insisted on and the kind is not left to the API."""
         if self._access.is_left(resource):
             return
         if self._insists:
@@ -103,8 +106,8 @@ class EtcdBulk:
 async def delete_in_etcd(old: OldObjects, access: BulkAccess, window: Window) -> None:
     """Delete objects in etcd, a node with its lease; those with finalizers through the API.
 
-    So does everything from the moment when the kind is left to the API. Raises CannotStampError if
-    the first object is not at its expected key in etcd.
+    From the moment when the kind is left to the API, all others follow there. Raises CannotStampError
+    if the first object is not at its expected key in etcd.
     """
     first = old.objects[0]
     version = int(first.version or 0)
@@ -153,7 +156,7 @@ class _Deletion:
     async def _looked_at_again(
         self, each: ObjectVersion, error: RequestError
     ) -> ObjectVersion | None:
-        """Return an object that has changed meanwhile as it is; None if it is gone."""
+        """Read an object again that has changed meanwhile; None if it is gone."""
         if error.reason == "NotFound":
             return None
         if error.reason != "Conflict":

@@ -1,4 +1,4 @@
-"""Finds the objects of a kind in etcd, and holds what bulk writes past the API work with."""
+"""Finds the objects of a kind in etcd, and holds the connections that bulk writes use."""
 
 from collections.abc import Callable
 
@@ -21,22 +21,22 @@ class BulkAccess(msgspec.Struct, frozen=True, kw_only=True):
     keys: Keys
     client: Client
     api: ApiBulk
-    """For what must not be written past the API server."""
+    """Creates and deletes the objects that must not be written past the API server."""
     controller: ControllerClient | None
     wall: Callable[[], float]
-    """The time of day as a POSIX time stamp."""
+    """Returns the time of day as a POSIX time stamp."""
     is_left: Callable[[Resource], bool]
-    """Whether objects of a kind are to be written through the API now."""
+    """Whether objects of a kind have to be written through the API now."""
 
 
 class Located(msgspec.Struct, frozen=True, kw_only=True):
     """An object of a kind, found in etcd."""
 
     folder: bytes
-    """What the keys of the kind and namespace begin with.
+    """The prefix of all keys of the kind and namespace.
 
-    It is taken from this object's key, not computed: API groups under `k8s.io` may be built in or
-    those of custom resources, whose keys differ, and only an existing object shows which.
+    It is taken from this object's key, not computed: an API group under `k8s.io` may be built in or
+    one of custom resources, the keys differ, and only an existing object shows which it is.
     """
     stored: KeyValue
 
@@ -48,10 +48,10 @@ class Located(msgspec.Struct, frozen=True, kw_only=True):
 async def locate(
     access: BulkAccess, resource: Resource, namespace: str | None, name: str, version: int
 ) -> Located:
-    """Look for an object that exists in etcd: the keys of others of its kind are beside it.
+    """Find an existing object in etcd: other objects of its kind have the same prefix.
 
     It was last written in `version`, or later. Raises CannotStampError if it is not at its
-    expected key in etcd, or not stored as it is.
+    expected key in etcd, or is encrypted there.
     """
     for key in access.keys.candidates(resource, namespace, name):
         found = await access.store.get(key)

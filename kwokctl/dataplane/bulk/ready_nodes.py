@@ -1,7 +1,7 @@
-"""What the controller-manager does to nodes that are Ready, seen on a real one.
+"""The changes that the controller-manager makes to Ready nodes, observed on a real node.
 
-It takes off the taint that nodes are born with, some dozens a second, and everybody waits for that. A node
-that is born Ready is written without it.
+It removes the taint that new nodes have, from some dozens of nodes a second, and pods wait for that. A
+node that is created Ready is written without the taint.
 """
 
 import asyncio
@@ -17,25 +17,25 @@ from kwokctl.json_value import Json
 from kwokctl.kube.patching.field_sets import difference
 
 _PATIENCE = 15.0
-"""Seconds in which a real node must be Ready and free: the controller-manager may be busy."""
+"""Seconds until a real node must be Ready and without taints: the controller-manager may be busy."""
 _LOOK_AGAIN = 0.1
 _READY = "Ready"
 _TROUBLES = frozenset({"DiskPressure", "MemoryPressure", "NetworkUnavailable", "PIDPressure"})
 """Conditions for which the controller-manager puts taints on a node."""
 _TAINTS: Json = {"f:spec": {"f:taints": {}}}
-"""What has no owner without the taints."""
+"""The managed fields that go with the taints."""
 
 Finish = Callable[[Json], Json]
-"""Returns a node as the controller-manager leaves it."""
+"""Applies to a node what the controller-manager would do to it."""
 
 
 class WithoutTaints(msgspec.Struct, frozen=True):
-    """Takes the taints off nodes that were taken off a real one."""
+    """Removes from nodes the taints that the controller-manager has removed from a real node."""
 
     taints: Sequence[Json]
 
     def __call__(self, node: Json) -> Json:
-        """Return a Ready node without these taints, any other one as it is."""
+        """Return a Ready node without these taints, any other node unchanged."""
         if not is_healthy(node):
             return node
         spec, metadata = dict(node["spec"]), node["metadata"]
@@ -48,7 +48,7 @@ class WithoutTaints(msgspec.Struct, frozen=True):
 
 
 def is_healthy(node: Json) -> bool:
-    """Return whether a node is Ready, and nothing is wrong for which it would get a taint."""
+    """Return whether a node is Ready, and has no condition for which it would get a taint."""
     conditions = (node.get("status") or {}).get("conditions") or ()
     found = {each.get("type") for each in conditions if each.get("status") == "True"}
     return _READY in found and _TROUBLES.isdisjoint(found)
@@ -57,7 +57,7 @@ def is_healthy(node: Json) -> bool:
 async def seen_finish(
     new: NewObjects, access: BulkAccess, samples: Sequence[Sample]
 ) -> Finish | None:
-    """Wait until one of the created nodes is Ready and free of taints; None if that does not come."""
+    """Wait until a created node is Ready and without taints; None if that does not happen in time."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _PATIENCE
     while loop.time() < deadline:
@@ -70,7 +70,7 @@ async def seen_finish(
 
 
 def _finish(created: Json, found: Json) -> Finish | None:
-    """Return what has been done to a node since it was created; None if that is more than this."""
+    """Return the removal of taints from a node since its creation; None if more than that has changed."""
     before, after = dict(created["spec"]), dict(found["spec"])
     had, has = before.pop("taints", []), after.pop("taints", [])
     gone = [taint for taint in had if taint not in has]

@@ -1,4 +1,4 @@
-"""Creates the first two objects through the API, and reads them again after they were played."""
+"""Creates the two samples through the API, and reads them again after Stages were played on them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ SAMPLES = 2
 """Objects that a stamp is made from."""
 
 _PATIENCE = 15.0
-"""Seconds in which they must come to their status: a busy machine may take its time."""
+"""Seconds until they must have their status: a busy machine is slow."""
 _LONGER = 15.0
-"""Seconds more for what follows from that, such as that a taint is taken off a node that is Ready."""
+"""Further seconds for the consequences, such as the removal of a taint from a node that is Ready."""
 _LOOK_AGAIN = 0.02
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 
@@ -43,7 +43,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 async def create_samples(new: NewObjects, access: BulkAccess) -> Sequence[Sample]:
-    """Create the first objects, one after the other; return them as they were created.
+    """Create the samples, one after the other, and return them as they were created.
 
     The last one must be admitted before any is created, else ApiError is raised. Raises
     CannotStampError if one of them existed.
@@ -62,10 +62,9 @@ async def create_samples(new: NewObjects, access: BulkAccess) -> Sequence[Sample
 async def played(
     new: NewObjects, access: BulkAccess, sample: Sample, lacks: Callable[[Sample], str | None]
 ) -> Sample:
-    """Return an object as it is when fake kubelets have played it, and the cluster has seen that.
+    """Wait until fake kubelets have played an object and the cluster has reacted, and return it.
 
-    `lacks` returns which values from them are still missing. Raises CannotStampError if that
-    does not come.
+    `lacks` returns the values that are still missing. Raises CannotStampError if they do not appear.
     """
     loop = asyncio.get_running_loop()
     deadline, longer = loop.time() + _PATIENCE, 0.0
@@ -83,7 +82,7 @@ async def played(
 
 
 async def as_created(access: BulkAccess, sample: Sample, located: Located) -> bytes:
-    """Return the value that etcd stored when an object was created, empty if it is forgotten."""
+    """Return the value that etcd stored when an object was created, empty if it was compacted."""
     stored = located.stored
     if stored.mod_revision == sample.version:
         return stored.value
@@ -97,9 +96,9 @@ async def as_created(access: BulkAccess, sample: Sample, located: Located) -> by
 async def in_protobuf(
     new: NewObjects, access: BulkAccess, sample: Sample, located: Located
 ) -> bytes:
-    """Return an object as protocol buffers, empty if there is none.
+    """Return an object as protocol buffers, empty if the API server does not serve these.
 
-    What is stored may have changed, or be JSON.
+    The value in etcd does not suffice: it may have changed, or be JSON.
     """
     stored = located.stored
     if stored.mod_revision == sample.version and not stored.value.startswith(b"{"):
@@ -112,7 +111,7 @@ async def in_protobuf(
 async def _admit(new: NewObjects, access: BulkAccess) -> None:
     """Let the API server admit the last object in a dry run.
 
-    A label that grows with the number may be too long for the last ones: copied into etcd, they
+    A label that grows with the serial may be too long for the last objects: copied into etcd, they
     could never be updated.
     """
     body = new.body(new.serials[-1])

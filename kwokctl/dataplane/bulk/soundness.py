@@ -1,4 +1,4 @@
-"""Which copies the API server takes, where their statuses differ in what a template derives."""
+"""Decides which copies the API server accepts if their statuses differ in values of a template."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,9 @@ _STATUS = "status"
 
 
 def soundness(resource: Resource, body: Json, stamp: Stamp) -> Callable[[Copy], bool]:
-    """Return the check of a copy that a stamp makes of an object, which the API server has taken.
+    """Return the check of the copies that a stamp makes of an object that the API server has accepted.
 
-    Of what differs, names, times and addresses are certain to be taken, and so is what Stages made of them.
+    Names, times and addresses are accepted with certainty, and so are values that Stages made of them.
     """
     readers = {
         slot.path: slot.source.reader()

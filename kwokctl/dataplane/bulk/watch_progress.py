@@ -1,11 +1,11 @@
-"""Finds out how far the watches of a cluster have come, to pace writes to etcd by them.
+"""Reports the progress of a cluster's watches, which paces writes to etcd.
 
-Nodes and pods are watched by the controller of the cluster, a watcher like any other: it is asked
-how far it has come, which costs less than another watch on a hundred thousand pods. Of other kinds
+The controller of the cluster watches nodes and pods like any other client, so it is asked for the
+revision that it has reached: another watch on a hundred thousand pods would cost more. For other kinds
 the API server's watch cache is asked: a GET with a `resourceVersion` is answered once the cache has
 reached it (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
 
-The cache is asked for nodes and pods, too, while the controller reports no progress: its watches
+The cache is also asked for nodes and pods while the controller reports no progress: its watches
 leave out pods that are on no node, and nodes that it does not manage.
 """
 
@@ -20,7 +20,7 @@ from kwokctl.kube.resource import NODES, PODS, Resource
 SILENT = 5.0
 """Seconds without news from the controller after which the watch cache is queried."""
 UNPLACED = 1.0
-"""The same for pods that may be on no node: the controller sees them only when they are placed."""
+"""Those for pods that may be on no node: the controller sees pods only once they are scheduled."""
 _LOOK_EVERY = 0.03
 
 
@@ -40,7 +40,7 @@ class WatchProgress:
         self._silent_since: float | None = None
 
     async def reached(self, revision: int) -> int:
-        """Return the revision that watches have reached, of writes up to `revision`."""
+        """Return the revision that watches have reached, at most `revision`."""
         if self._controller is not None and self._resource in (NODES, PODS):
             with suppress(ApiError):  # without a controller the watch cache is queried
                 seen = await self._controller.seen()
@@ -51,7 +51,7 @@ class WatchProgress:
         return revision if response.status in {200, 404} else 0
 
     def _is_silent(self, position: int, revision: int) -> bool:
-        """Return whether the controller has been at `position` for long, short of `revision`."""
+        """Return whether the controller has stayed at `position`, before `revision`, for too long."""
         now = asyncio.get_running_loop().time()
         if position > self._position or position >= revision:
             self._position, self._silent_since = position, None
@@ -61,7 +61,7 @@ class WatchProgress:
 
 
 async def follow_watches(window: Window, progress: WatchProgress) -> None:
-    """Notify a window of how far watches have come, until cancelled."""
+    """Notify a window of the progress of watches, until cancelled."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
         if not window.unseen or not window.latest:
@@ -69,4 +69,4 @@ async def follow_watches(window: Window, progress: WatchProgress) -> None:
         try:
             window.seen(await progress.reached(window.latest))
         except ApiError:
-            continue  # the window still allows a few writes until there is an answer again
+            continue  # the window still allows some writes until there is an answer again

@@ -1,1 +1,1 @@
-"""Copies of one real object: what differs between them, and how each is joined."""
+"""Copies of a real object: the values that differ between them, and the encoders that fill these in."""

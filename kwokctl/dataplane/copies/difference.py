@@ -1,4 +1,4 @@
-"""Where two objects differ, as a path."""
+"""Finds the first path at which two objects differ."""
 
 from collections.abc import Callable
 

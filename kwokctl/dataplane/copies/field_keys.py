@@ -1,7 +1,7 @@
-"""Finds in the managed fields of an object what differs per copy: the keys of items in its lists.
+"""Finds the keys of list items in the managed fields of an object, which differ from copy to copy.
 
-`k:{"ip":"10.0.0.1"}` names an item by its key, `v:"10.0.0.0/24"` one of a set by itself. Their values
-are in the object, too, where it is known which of them differ from copy to copy.
+`k:{"ip":"10.0.0.1"}` names an item by its key, `v:"10.0.0.0/24"` an item of a set by its value. The
+object has these values as well, and there it is known which of them differ from copy to copy.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ from kwokctl.json_value import Json
 
 Path = tuple[str | int, ...]
 Find = Callable[[Path, Json], Any]
-"""Returns what a value of the object comes from, None if all copies have the same."""
+"""Returns the source of a value of the object, None if all copies have the same value."""
 
 
 def parts_of(fields: Json, body: Json, find: Find) -> list[Any]:
-    """Return the JSON of a set of fields of `body` in parts: texts, and what `find` has found."""
+    """Return the JSON of a set of fields of `body` in parts: constant texts, and sources from `find`."""
     parts: list[Any] = []
     for part in _map(fields, body, (), find):
         if parts and isinstance(part, str) and isinstance(parts[-1], str):
@@ -29,7 +29,7 @@ def parts_of(fields: Json, body: Json, find: Find) -> list[Any]:
 
 
 def field_of(path: Path) -> Path:
-    """Return the field of an object that a path is about: for one into managed fields, that which is owned."""
+    """Return the field that a path stands for: for a path within managed fields, the owned field."""
     if path[:2] != ("metadata", "managedFields") or "fieldsV1" not in path:
         return path
     owned = path[path.index("fieldsV1") + 1 :]
@@ -38,7 +38,7 @@ def field_of(path: Path) -> Path:
 
 
 def in_key(value: Json) -> str:
-    """Return a value as it is written in a key: JSON within a text that is itself within JSON."""
+    """Return a value as it is written in a key: JSON in a string of a JSON document."""
     return orjson.dumps(orjson.dumps(value).decode()).decode()[1:-1]
 
 
@@ -55,7 +55,7 @@ def _map(fields: Json, value: Json, path: Path, find: Find) -> Iterator[Any]:
 
 
 def _place(step: str, value: Json) -> str | int | None:
-    """Return the key or index at which a value has what a step names, None if it has not."""
+    """Return the key or index of the item that a step names, None if the value lacks it."""
     kind, text = step[:2], step[2:]
     if isinstance(value, dict):
         return text if kind == "f:" and text in value else None
@@ -73,7 +73,7 @@ def _place(step: str, value: Json) -> str | int | None:
 
 
 def _key(step: str, item: Json, path: Path, find: Find) -> Iterator[Any]:
-    """Yield the parts of a step that names the item at `path`, which is empty if there is none."""
+    """Yield the parts of a step that names the item at `path`, empty for a step without an item."""
     if step.startswith("v:") and path:
         yield from ('"v:', _part(path, item, find), '"')
     elif step.startswith("k:") and path:

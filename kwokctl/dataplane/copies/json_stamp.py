@@ -1,7 +1,7 @@
-"""Copies of one real object, as JSON for etcd, each joined from constant parts and its own values.
+"""Makes copies of a real object as JSON for etcd, from constant parts and each copy's own values.
 
-The object has gone through the API server, so its shape is right; what differs between copies is
-found in it, and a second real object has to come out of the same parts before any copy is made.
+The object has gone through the API server, so its shape is right. The values that differ between
+copies are found in it, and before any copy is made the parts must reproduce a second real object.
 """
 
 import logging
@@ -34,16 +34,16 @@ log = logging.getLogger(__name__)
 __all__ = ["Copy", "Path", "Stamp", "Varying", "stamp_of"]
 
 _DROPPED = ("resourceVersion",)
-"""Metadata that is etcd's to give."""
+"""Metadata that etcd determines."""
 
 _ACCOUNT_VOLUME = re.compile(r"(kube-api-access-)[a-z0-9]{5}\Z")
-"""A volume whose name ends at random. It is a pod's own affair: copies may have the same."""
+"""A volume whose name ends at random. It matters within one pod only: copies may share the name."""
 
 _ONE_BY_ONE = "so each object is created by itself, which takes longer"
-"""What follows for the user."""
+"""The consequence for the user."""
 
 _SHOWN = 80
-"""Characters of a value that a message shows."""
+"""The most characters of a value that a message shows."""
 
 Piece = bytes | Slot
 
@@ -80,14 +80,15 @@ def stamp_of(
     varying: Varying,
     played: Played | None = None,
 ) -> Stamp:
-    """Return the stamp that makes copies of `first`, a whole object as the API server shows it.
+    """Return the stamp that copies `first`, a whole object as the API server shows it.
 
-    `played` gives what differs in the status, if that is known.
+    `second` is another object created in the same way; `first_copy` and `second_copy` hold the values of
+    each. At each path of `varying` the objects must have what its function returns for the serial.
+    `played` has the values that differ in the status, if they are known.
 
-    `second` is another object made as `first` was; the copies given hold the own values of each.
-    Where `varying` has a path, the object has what its function gives for the serial. Raises
-    CannotStampError, which names the place, if that is not so, or if a copy would not be as
-    `second` in all but times and the random names of service account volumes.
+    Raises CannotStampError, which names the field, if an object differs from `varying`, or if a copy
+    with the values of `second` would differ from it in more than times and the random names of service
+    account volumes.
     """
     body, other = _kept(first), _kept(second)
     stamp = Stamp(_pieces(body, Finder(body, first_copy, varying, played), ()))
@@ -121,9 +122,9 @@ def _kept(real: Json) -> Json:
 
 
 def in_order(body: Json) -> Json:
-    """Return an object with the order of managers that copies have, all of whose times are the same.
+    """Return an object with its managers in the order of copies, in which all times are the same.
 
-    The API server orders them by time first.
+    The API server orders managers by time first.
     """
     entries = body["metadata"].get("managedFields")
     if not entries:
@@ -133,7 +134,7 @@ def in_order(body: Json) -> Json:
 
 
 def _check_copy(made: Json, real: Json, times: Container[Path]) -> None:
-    """Make sure that a copy is as the real object of that name."""
+    """Raise CannotStampError unless a copy equals the real object of that name."""
 
     def same(path: Path, one: Json, other: Json) -> bool:
         if not isinstance(one, str) or not isinstance(other, str):

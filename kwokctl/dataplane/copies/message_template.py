@@ -13,7 +13,7 @@ from kwokctl.etcd.protobuf import varint
 _VARINT, _FIXED64, _SIZED, _FIXED32 = 0, 1, 2, 5
 _FIXED = {_FIXED64: 8, _FIXED32: 4}
 _SECONDS, _NANOS = b"\x08", b"\x10"
-"""How the fields of a time begin."""
+"""The tags of the fields of a time."""
 
 
 class NoMessageError(ValueError):
@@ -28,22 +28,22 @@ class MessageField(msgspec.Struct, frozen=True):
     content: int
     end: int
     is_sized: bool
-    """Whether the content is a text or a message, with its size before it."""
+    """Whether the content is a string or a message, and so has its size before it."""
 
 
 class ContentPlace(msgspec.Struct, frozen=True):
-    """A place for a content of another size, with its size before it."""
+    """A place whose content, of any size, follows its size."""
 
     source: ValueSource
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message with places in it, with its own size before it."""
+    """A message with places in it, which follows its own size."""
 
     parts: tuple["Part", ...]
 
     def places(self) -> Iterator[ContentPlace]:
-        """Yield the places, those in messages within it, too."""
+        """Yield the places, including those of messages within it."""
         for part in self.parts:
             if isinstance(part, Message):
                 yield from part.places()
@@ -55,7 +55,7 @@ Part = bytes | ContentPlace | Message
 
 
 def apart(data: bytes, source_of: Callable[[bytes], ValueSource | None]) -> Message:
-    """Split a message at all contents that come from a source.
+    """Split a message at each content for which `source_of` returns a source.
 
     Raises NoMessageError if it is not a message. Bytes that only look like a message count as one.
     """
@@ -72,7 +72,7 @@ def apart(data: bytes, source_of: Callable[[bytes], ValueSource | None]) -> Mess
 
 
 def _part(content: bytes, source_of: Callable[[bytes], ValueSource | None]) -> Part | None:
-    """Return the content of a field if it is a place or has any, else None."""
+    """Return the content of a field if it is a place or contains places, else None."""
     source = source_of(content)
     if source is not None:
         return ContentPlace(source)

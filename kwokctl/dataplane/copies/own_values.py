@@ -1,4 +1,4 @@
-"""What Stages see of a new object beside its content: the time, and its addresses."""
+"""The values that Stages see of a new object beside its content: the time, and its addresses."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from kwokctl.json_value import Json
 
 
 class OwnValues(msgspec.Struct, frozen=True, kw_only=True):
-    """What a fake kubelet knows of one new object beside the object: texts, or symbols for them."""
+    """The time and addresses of one new object: texts, or symbols for them."""
 
     now: Json
     """The time at which it is created, in RFC 3339 with nanoseconds."""

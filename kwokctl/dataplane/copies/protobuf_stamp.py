@@ -1,7 +1,7 @@
-"""The same copies as `json_stamp` makes, as protocol buffers: what the API server itself puts into etcd.
+"""Makes the copies of `json_stamp` as protocol buffers, as the API server itself stores objects.
 
-They are smaller than JSON, and read faster. Nothing is known of their types: the value of the
-object that copies are made of is split where its own texts and times occur in it.
+They are smaller than JSON and read faster. The message types are not known here: the stored value of
+the copied object is split wherever the object's own texts and times occur in it.
 """
 
 from collections import Counter
@@ -20,35 +20,34 @@ from kwokctl.etcd.protobuf import LENGTH, sized, tag, varint
 from kwokctl.expr.duration import parse_time
 
 PREFIX = b"k8s\x00"
-"""What such a value begins with; a `runtime.Unknown` of Kubernetes follows."""
+"""The prefix of such a value; a `runtime.Unknown` of Kubernetes follows."""
 
 _RAW = 2
 """The field of an Unknown that holds the object."""
 _METADATA = 1
 """The field of every object with metadata."""
 _VERSION = 6
-"""The field of metadata for the resourceVersion, which is etcd's to give."""
+"""The field of metadata for the resourceVersion, which etcd determines."""
 _MANAGED_FIELDS = 17
-"""The field of metadata that copies have if the stamp has it."""
+"""The field of metadata for managed fields, which copies have if the stamp has it."""
 
 _TIME = ValueSource(Role.TIME)
 
 _REMEMBERED = 1024
-"""Combinations of lengths: numbers in names and addresses have some digits more or less."""
+"""The most combinations of lengths that are cached: numbers in names and addresses vary in digits."""
 
 
 class ProtobufStamp:
     """Makes the copies of an object.
 
-    A message has its size before it, and with it the sizes of all that it is in. They depend on
-    the lengths of the values only, which many copies share: what is between the
-    values is made once for each combination of lengths.
+    Each message has its size before it. The sizes depend on the lengths of the values only, which many
+    copies share: the bytes between the values are made once for each combination of lengths.
     """
 
     __slots__ = ("_between", "_pick", "_readers")
 
     def __init__(self, unknown: Message) -> None:
-        """Make copies of an Unknown that has been taken apart."""
+        """Make copies of an Unknown that has been split at its places."""
         sources = dict.fromkeys(place.source for place in unknown.places())
         positions = {source: number for number, source in enumerate(sources)}
         self._readers = [_reader(source) for source in sources]
@@ -66,11 +65,11 @@ class ProtobufStamp:
 
 
 def protobuf_stamp(value: bytes, stamp: Stamp) -> ProtobufStamp | None:
-    """Return a stamp that makes the copies of `stamp`, from the value in etcd of the same object.
+    """Return a stamp that makes the copies of `stamp` as protocol buffers; None if that is not certain.
 
-    The value may also be what the API server answers when it is asked for protocol buffers.
-    None if that is not certain: for values that are not protocol buffers, and where what
-    differs between copies does not occur there as often as in the JSON.
+    `value` is the same object as etcd stores it, or as the API server answers a request for protocol
+    buffers. It is not certain for values of another encoding, and where the values that differ between
+    copies do not occur as often as in the JSON.
     """
     try:
         unknown = _kept(value, stamp)
@@ -83,7 +82,7 @@ def protobuf_stamp(value: bytes, stamp: Stamp) -> ProtobufStamp | None:
 
 
 def _finder(stamp: Stamp) -> Callable[[bytes], ValueSource | None]:
-    """Return a template of contents that differ between copies; NoMessageError if they look alike."""
+    """Return a lookup from contents to their sources; NoMessageError if two sources look alike."""
     texts: dict[bytes, ValueSource] = {}
     seconds = set()
     for slot in stamp.slots:
@@ -112,7 +111,7 @@ def _kept(value: bytes, stamp: Stamp) -> bytes:
 
 
 def _within(data: bytes, path: tuple[int, ...], dropped: Container[int]) -> bytes:
-    """Return a message without some of the fields of the one that a path of fields leads to."""
+    """Return a message in which the message at `path`, a path of field numbers, lacks the `dropped` fields."""
     parts: list[bytes] = []
     for field in message_template.fields(data):
         if path and field.number == path[0]:
@@ -128,11 +127,11 @@ def _of_any_form(source: ValueSource) -> ValueSource:
 
 
 def _reader(source: ValueSource) -> Callable[[Copy], bytes]:
-    """Return the function that gives the content for a copy."""
+    """Return the function that encodes a source's content for a copy."""
     if source == _TIME:
         return lambda copy: _time(copy.created)
     of_serial = source.of_serial
-    if of_serial is not None:  # most are, and reading them is most of what a copy costs
+    if of_serial is not None:  # most sources are, and reading them takes most of a copy's time
         return lambda copy: of_serial(copy.serial).encode()
     read = source.reader()
     return lambda copy: read(copy).encode()
@@ -159,7 +158,7 @@ def _between(
 def _pieces(
     message: Message, positions: Mapping[ValueSource, int], lengths: Sequence[int]
 ) -> list[bytes | int]:
-    """Return a message in pieces, a position in place of each value."""
+    """Return a message in pieces, with a position in place of each value."""
     pieces: list[bytes | int] = []
     for part in message.parts:
         if isinstance(part, bytes):

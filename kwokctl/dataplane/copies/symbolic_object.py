@@ -1,4 +1,4 @@
-"""An object with symbols where its copies differ, and the status that Stages have given it."""
+"""An object with symbols where its copies differ, and the status that Stages give it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,14 +21,14 @@ from kwokctl.json_value import Json
 
 _NOW = "now"
 _TEXTS = (quotable, quoted_text)
-"""Functions of templates that surely write a text."""
+"""Functions of templates that always write a string."""
 _NO_TEXT = "\u2603 is neither a number, a time, an amount nor an address"
 _NO_TEXTS = frozenset({Role.TIME, Role.POD_IP, Role.HOST_IP, Role.SERIAL})
-"""Values of which it is known what they are: times, addresses, and what the object was created with."""
+"""Roles with a known format: times, addresses, and values that the object was created with."""
 
 
 def now_of(copy: Copy) -> str:
-    """Return the time at which a copy is played, as templates are given it."""
+    """Return the time at which a copy is played, in the form that templates get."""
     return f"{copy.created[:-1]}.000000000Z"
 
 
@@ -36,9 +36,9 @@ class PlayedStatus(msgspec.Struct, frozen=True):
     """The status that Stages give all copies of an object."""
 
     status: Json
-    """With symbols where copies differ."""
+    """The status with symbols where copies differ."""
     sources: Played
-    """The meanings of the symbols, by where they are in the object."""
+    """The source of each symbol, by its path in the object."""
 
     def of(self, copy: Copy) -> Json:
         """Return the status of a copy."""
@@ -46,7 +46,7 @@ class PlayedStatus(msgspec.Struct, frozen=True):
         return filled(self.status, ("status",), {p: read(copy) for p, read in readers.items()})
 
     def anything(self, copy: Copy) -> Json:
-        """Return the status of a copy with words where only a text without meaning can be."""
+        """Return the status of a copy with example words at places for free text."""
         words = {
             path: source.reader()(copy) if source.role in _NO_TEXTS else _NO_TEXT
             for path, source in self.sources.items()
@@ -54,17 +54,17 @@ class PlayedStatus(msgspec.Struct, frozen=True):
         return filled(self.status, ("status",), words)
 
     def uses(self, *roles: Role) -> bool:
-        """Return whether any value is of one of these roles, or may be made from it."""
+        """Return whether any value has one of these roles, or may be made from such a value."""
         return any(each.role in {*roles, Role.PLAYED} for each in self.sources.values())
 
 
 class SymbolicObject:
-    """The object that a stamp copies, with symbols."""
+    """The object that a stamp copies, with symbols where copies differ."""
 
     def __init__(self, stamp: Stamp, body: Json, *, pod_ips: int, host_ips: int) -> None:
-        """Take the object that `stamp` was made of, of which copies have so many addresses.
+        """Take the object that `stamp` was made from; its copies have `pod_ips` and `host_ips` addresses.
 
-        Raises NotSymbolicError if it has keys that differ.
+        Raises NotSymbolicError if keys of a map differ between copies.
         """
         self._sources: dict[str, ValueSource] = {}
         self._assumed: list[ValueSource] = []
@@ -74,16 +74,16 @@ class SymbolicObject:
             host_ips=self._addresses(Role.HOST_IP, host_ips),
         )
         if any(slot.path[-1] == slot.value for slot in stamp.slots):
-            refuse()  # a key that differs, of which the value may not
+            refuse()  # a key that differs, perhaps with a value that does not
         self._places = {slot.path: self._of_slot(slot) for slot in stamp.slots}
         self.body = filled(body, (), self._places)
         metadata = self.body["metadata"]
         if "managedFields" in metadata:
-            # The owners of fields are known from the real object that copies are made of.
+            # The owners of fields are known from the real object that is copied.
             self.body["metadata"] = {**metadata, "managedFields": Symbol("managedFields")}
 
     def assumes(self) -> Sequence[ValueSource]:
-        """Return the values that are taken to be texts that are not empty, which no type says."""
+        """Return the values that are assumed to be non-empty strings, which no type guarantees."""
         return list(dict.fromkeys(self._assumed))
 
     def _of_slot(self, slot: Slot) -> Symbol:
@@ -95,7 +95,7 @@ class SymbolicObject:
         return self._symbol(slot.source, is_text=is_text)
 
     def played(self, body: Json) -> PlayedStatus:
-        """Return what Stages have made of it; NotSymbolicError if that is not certainly texts."""
+        """Return the status that Stages have given; NotSymbolicError if a value may not be a string."""
         self._refuse_what_moves(body["status"])
         roots = {name: source.reader() for name, source in self._sources.items()}
         compiler: Compiler[Copy] = Compiler({**roots, _NOW: now_of})
@@ -112,13 +112,13 @@ class SymbolicObject:
                 return ValueSource(Role.TIME)
             if isinstance(root.function, str):
                 return self._sources[root.function]
-        # Real objects show the time when they were played, which was another.
+        # Real objects show the time at which they were played, which differs.
         if symbol.function not in _TEXTS or _is_made_of_now(symbol):
             refuse()
         return ValueSource(Role.PLAYED, of_copy=compiler.function(symbol))
 
     def _refuse_what_moves(self, status: Json) -> None:
-        """Refuse a value that may be no text unless the object was created with it at its place."""
+        """Raise NotSymbolicError for a value that may be no string, unless the object was created with it there."""
         for path, symbol in _symbols(status, ("status",)):
             is_plain = type(symbol) is Symbol and isinstance(symbol.function, str)
             if is_plain and self._places.get(path) is not symbol:
@@ -140,7 +140,7 @@ def _is_made_of_now(value: object) -> bool:
 
 
 def filled(value: Json, path: Path, places: dict[Path, Json]) -> Json:
-    """Return a value with the values at some places replaced."""
+    """Return a value in which the values at `places` are replaced."""
     if path in places:
         return places[path]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The values that differ between the copies of one object: their places, and their sources."""
+"""Finds the values that differ between the copies of one object: their places and their sources."""
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum, auto
@@ -16,20 +16,20 @@ Path = tuple[str | int, ...]
 """Keys and indexes that lead from an object to a value in it."""
 
 Varying = Mapping[Path, Callable[[int], Json]]
-"""Values that a template derives from the serial of the object; equal functions do the same.
+"""Values that a template derives from the object's serial; equal functions give equal values.
 
-What is the object's very name need not be among them.
+Places that hold the object's name may be left out.
 """
 
 MANAGED_FIELDS: Path = ("metadata", "managedFields")
 """Where an object records which client owns which of its fields."""
 
 _AROUND_CREATION = (-5.0, 60.0)
-"""Seconds from the creation of an object within which a time is that of its creation."""
+"""Seconds around an object's creation in which a time counts as the time of its creation."""
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The own values of a copy."""
+    """The values of one copy that differ from those of others."""
 
     serial: int
     name: str
@@ -39,14 +39,14 @@ class Copy(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     node: str = ""
     """Node of a pod, where the object has one."""
     pod_ips: tuple[str, ...] = ()
-    """As many as the object has; not asked for where a pod has its node's."""
+    """As many addresses as the object has; not requested for a pod that has those of its node."""
     host_ips: tuple[str, ...] = ()
     is_held: bool = True
     """Whether no other controller writes to the pod's node."""
 
 
 class Role(Enum):
-    """What a value is that differs between copies."""
+    """The meaning of a value that differs between copies."""
 
     NAME = auto()
     UID = auto()
@@ -58,33 +58,33 @@ class Role(Enum):
     HEX = auto()
     """The uid without its hyphens."""
     TEXT = auto()
-    """A text that holds something of the copy's own."""
+    """A text that contains values of the copy."""
     FIELDS = auto()
     """A set of managed fields, as JSON, in which keys differ."""
     PLAYED = auto()
-    """What a Stage makes of the copy's own values."""
+    """A text that a Stage renders from values of the copy."""
 
 
 class ValueSource(msgspec.Struct, frozen=True):
-    """Where the values of slots come from; slots with equal sources have the same value."""
+    """The source of the values of slots; slots with equal sources have the same value."""
 
     role: Role
     number: int = 0
-    """Position of an address; digits of a fraction of a second."""
+    """The position of an address, or the number of digits in a fraction of a second."""
     of_serial: Callable[[int], Json] | None = None
     of_copy: Callable[[Copy], Json] | None = None
     parts: "tuple[str | ValueSource, ...]" = ()
-    """What a text or a set of fields is joined from."""
+    """The parts of a text or of a set of fields."""
 
     def in_json(self) -> Callable[[Copy], bytes]:
-        """Return the function that gives the value for a copy as JSON."""
+        """Return the function that returns a copy's value as JSON."""
         read = self.reader()
         if self.role is Role.FIELDS:
             return lambda copy: read(copy).encode()
         return lambda copy: orjson.dumps(read(copy))
 
     def reader(self) -> Callable[[Copy], Json]:
-        """Return the function that gives the value for a copy; a set of fields as text."""
+        """Return the function that returns a copy's value; a set of fields as text."""
         number, of_serial = self.number, self.of_serial
         if self.parts:
             return _joiner(self.parts, in_key if self.role is Role.FIELDS else str)
@@ -101,16 +101,16 @@ class ValueSource(msgspec.Struct, frozen=True):
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """A place in the object that copies are made of."""
+    """A place in the copied object whose value differs between copies."""
 
     path: Path
     source: ValueSource
     value: Json
-    """What the object has there."""
+    """The value of the copied object there."""
 
 
 Played = Mapping[Path, ValueSource]
-"""Where a status that Stages have given differs between copies, and how."""
+"""The sources of values that Stages have given a status, by their paths."""
 
 _FIELDS: dict[Role, Callable[[Copy], str]] = {
     Role.NAME: attrgetter("name"),
@@ -138,9 +138,9 @@ class Finder:
     def __init__(
         self, body: Json, copy: Copy, varying: Varying, played: "Played | None" = None
     ) -> None:
-        """Examine an object whose own values are those of `copy`.
+        """Examine an object whose values are those of `copy`.
 
-        If it is known how its status was `played`, nothing is looked for there.
+        With `played`, the sources of its status are known, and its status is not searched.
         """
         self._played = played
         self._body = body
@@ -151,18 +151,18 @@ class Finder:
         self._created = parse_time(body["metadata"]["creationTimestamp"])
 
     def key(self, key: str) -> ValueSource | None:
-        """Return what a key of a map comes from, None if it is the same for all."""
+        """Return the source of a key of a map, None if all copies have it."""
         return _UID if key == self._copy.uid else None
 
     def fields(self, path: Path, value: Json) -> ValueSource | None:
-        """Return what a map comes from if it is a set of managed fields with keys that differ."""
+        """Return the source of a map if it is a set of managed fields with keys that differ."""
         if path[:2] != MANAGED_FIELDS or path[3:] != ("fieldsV1",):
             return None
         parts = tuple(parts_of(value, self._body, self.leaf))
         return ValueSource(Role.FIELDS, parts=parts) if len(parts) > 1 else None
 
     def leaf(self, path: Path, value: Json) -> ValueSource | None:
-        """Return what a value that is no map or list comes from, None if it is the same for all."""
+        """Return the source of a value that is neither map nor list, None if all copies have the same."""
         if self._played is not None and path[0] == "status":
             return self._played.get(path)
         of_serial = self._varying.get(path)
@@ -184,9 +184,9 @@ class Finder:
         return ValueSource(Role.TEXT, parts=(before, _HEX, after)) if found else None
 
     def _time(self, path: Path, value: str) -> ValueSource | None:
-        """Find the times at which things happened to the object.
+        """Return the source of a time at which something happened to the object.
 
-        Those of metadata and status are such; a time in the spec may be any other.
+        Only times in metadata and status are; a time in the spec may mean anything.
         """
         is_named_so = _is_time_key(path[-1]) or path[:2] == MANAGED_FIELDS
         if not is_named_so or not is_time(value):
@@ -216,7 +216,7 @@ def _pod_slots(pod: Json) -> Iterator[tuple[Path, ValueSource]]:
 
 
 def _is_time_key(key: str | int) -> bool:
-    """Return whether Kubernetes gives times such a name."""
+    """Return whether Kubernetes uses such a name for times."""
     return isinstance(key, str) and (
         key.endswith(("Time", "Timestamp")) or key in {"startedAt", "finishedAt"}
     )

@@ -1,1 +1,1 @@
-"""Events that fake kubelets create, and how they are written to etcd."""
+"""The Events that fake kubelets create, and the writer that stores them in etcd."""

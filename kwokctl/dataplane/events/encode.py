@@ -1,7 +1,7 @@
-"""Writes an Event for etcd as a protocol buffer, byte for byte as kube-apiserver stores it.
+"""Encodes an Event for etcd as a protocol buffer, byte for byte as kube-apiserver stores it.
 
 Field numbers are those of k8s.io/api/core/v1, k8s.io/apimachinery/pkg/apis/meta/v1 and
-k8s.io/apimachinery/pkg/runtime (generated.proto of each). Texts and numbers that are no pointers in
+k8s.io/apimachinery/pkg/runtime (generated.proto of each). Strings and numbers that are not pointers in
 Go are written even when they are empty.
 """
 
@@ -32,13 +32,13 @@ _FIELDS = (
     "count", "firstTimestamp", "involvedObject", "lastTimestamp", "message", "reason",
     "reportingComponent", "source", "type",
 )  # fmt: skip
-"""What the writer of an Event owns."""
+"""The managed fields of an Event's writer."""
 _REMEMBERED = 256
-"""Kinds of Events within a second."""
+"""The most kinds of Events within a second that are cached."""
 
 
 def stored_value(event: ObjectEvent, uid: str, manager: str) -> bytes:
-    """Return a new Event with this uid; `manager` owns its fields unless it is empty."""
+    """Encode a new Event with this uid; `manager` owns its fields unless it is empty."""
     common = _common(_kind_of(event), manager, event.first_second, event.second, event.count)
     metadata = (_text(1, event.name), common.before_uid, _text(5, uid), common.after_uid)
     about = (
@@ -64,7 +64,7 @@ def _text(number: int, text: str) -> bytes:
 
 
 class _Kind(NamedTuple):
-    """What kind of Event it is."""
+    """The values that Events of one kind share."""
 
     about: Resource
     about_namespace: str
@@ -90,7 +90,7 @@ def _kind_of(event: ObjectEvent) -> _Kind:
 
 
 class _Common(NamedTuple):
-    """What many Events have in common, between what is their own."""
+    """The bytes that many Events share, between those of a single Event."""
 
     before_uid: bytes
     after_uid: bytes
@@ -139,7 +139,7 @@ def _owned(kind: _Kind, manager: str, second: int) -> bytes:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _managed_fields(manager: str, second: int, absent: tuple[str, ...]) -> bytes:
-    """Encode the entry that says that a manager has written the fields that are there."""
+    """Encode the entry that makes a manager the owner of all fields but the `absent` ones."""
     fields: dict[str, Json] = {f"f:{name}": {} for name in _FIELDS if name not in absent}
     fields["f:source"] = {"f:component": {}}
     entry = (

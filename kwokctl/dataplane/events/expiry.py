@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable
 
 _MOST_EVENTS = 1000
 _LONGEST_REUSE = 60
-"""How many Events, and for how many seconds, a lease is for.
+"""The most seconds for which new Events share a lease.
 
 Source: lease_manager.go in k8s.io/apiserver, pkg/storage/etcd3; it adds a twentieth of the time that
 an Event lives, at most a minute, to that of the lease.
 """
 _FRACTION = 21
-"""Of what a lease lasts, one part in so many is for its reuse; twenty are the Event's."""
+"""A lease lasts 21 parts of time: 20 are the Event's lifetime, one is for sharing it with later Events."""
 
 
 class EventExpiry:
@@ -20,7 +20,7 @@ class EventExpiry:
     def __init__(
         self, grant: Callable[[int], Awaitable[int]], seconds: int, clock: Callable[[], float]
     ) -> None:
-        """Get leases of so many seconds from `grant`; 0 if Events do not expire."""
+        """Get leases from `grant`, each of `seconds`; 0 if Events do not expire."""
         self._grant = grant
         self._seconds = seconds
         self._reused_for = min(_LONGEST_REUSE, seconds // _FRACTION)
@@ -42,7 +42,7 @@ class EventExpiry:
         return self._lease
 
     def forget(self, lease: int) -> None:
-        """Take note that etcd does not know a lease any more, as after a restore."""
+        """Stop using a lease that etcd does not know any more, as after a restore."""
         if lease == self._lease:
             self._left = 0
 
@@ -50,7 +50,7 @@ class EventExpiry:
         return self._left > 0 and self._clock() < self._until
 
     async def _renew(self) -> None:
-        # The time counts from before the request: an Event never lives shorter than it should.
+        # The time is taken before the request, so that no Event expires too early.
         until = self._clock() + self._reused_for
         self._lease = await self._grant(self._seconds)
         self._until, self._left = until, _MOST_EVENTS

@@ -1,4 +1,4 @@
-"""An Event about one object, as fake kubelets create it."""
+"""The Event about one object, as fake kubelets create it."""
 
 import msgspec
 
@@ -7,55 +7,55 @@ from kwokctl.json_value import Json
 from kwokctl.kube.resource import EVENTS, Resource
 
 _DEFAULT = "default"
-"""The namespace of Events about objects that are in none."""
+"""The namespace of Events about objects without a namespace."""
 
 
 class ObjectEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What has happened to an object; one that happens again is the same Event with a higher count."""
+    """An Event about an object; a repetition is the same Event with a higher count."""
 
     resource: Resource
-    """Of the object, as are the next four."""
+    """The object's resource; the next four fields also describe the object."""
     about_namespace: str
-    """Empty for an object that is in none."""
+    """Empty for an object without a namespace."""
     about: str
     """The object's name."""
     uid: str
     version: str
     field: str = ""
-    """The path of the part of the object that it is about; empty for the whole."""
+    """The path of the part of the object that the Event is about; empty for the whole object."""
     type: str
     reason: str
     message: str
     component: str
-    """What reports it."""
+    """The component that reports it."""
     at: float
-    """As a POSIX time stamp."""
+    """The time of the Event as a POSIX time stamp."""
     first: float = 0.0
-    """When it was for the first time; 0 if this is the first time."""
+    """The time of its first occurrence; 0 if this is the first."""
     count: int = 1
 
     @property
     def namespace(self) -> str:
-        """The namespace that it is in."""
+        """The namespace of the Event."""
         return self.about_namespace or _DEFAULT
 
     @property
     def name(self) -> str:
-        """The name of the object, and when it was first: two do not happen in the same nanosecond."""
+        """The object's name with the time of the first occurrence: no two Events share a nanosecond."""
         return f"{self.about}.{int((self.first or self.at) * 1e9):x}"
 
     @property
     def second(self) -> int:
-        """When it was, in whole seconds."""
+        """The time of the Event in whole seconds."""
         return round(self.at * 1e6) // 1_000_000
 
     @property
     def first_second(self) -> int:
-        """When it was for the first time, in whole seconds."""
+        """The time of its first occurrence in whole seconds."""
         return round((self.first or self.at) * 1e6) // 1_000_000
 
     def document(self) -> dict[str, Json]:
-        """Return it as the API expects it."""
+        """Return the Event as the API expects it."""
         stamp = format_time(self.second)
         return {
             "apiVersion": EVENTS.api_version,
@@ -81,5 +81,5 @@ class ObjectEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         }
 
     def repetition(self) -> dict[str, Json]:
-        """Return what a repetition changes, as a merge patch."""
+        """Return the merge patch for a repetition."""
         return {"count": self.count, "lastTimestamp": format_time(self.second)}

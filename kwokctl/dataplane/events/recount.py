@@ -1,4 +1,4 @@
-"""Changes how often a stored Event has happened, and when the last time was."""
+"""Changes the count and the last time of a stored Event."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,13 +7,13 @@ from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.etcd.protobuf import LENGTH, VARINT, fields, mark, sized, tag, varint
 
 _RAW = mark(2, LENGTH)
-"""The object in a runtime.Unknown of Kubernetes."""
+"""The tag of the object in a runtime.Unknown of Kubernetes."""
 _LAST, _COUNT = mark(7, LENGTH), mark(8, VARINT)
-"""Fields of an Event."""
+"""Tags of fields of an Event."""
 
 
 def recounted(stored: bytes, count: int, second: int) -> bytes | None:
-    """Return an Event with another count and time; None if it is in another form."""
+    """Return a stored Event with another count and last time; None if it is not encoded as expected."""
     changed = {
         _LAST: sized(tag(7, LENGTH), message_template.time(second)),
         _COUNT: tag(8, VARINT) + varint(count),
@@ -30,7 +30,7 @@ def recounted(stored: bytes, count: int, second: int) -> bytes | None:
 
 
 def _replaced(data: bytes, at: int, end: int, changed: Mapping[int, bytes]) -> Iterator[bytes]:
-    """Yield the fields of a message, some of them replaced."""
+    """Yield the fields of a message, with those of `changed` replaced."""
     for key, _, stop in fields(data, at, end):
         yield changed.get(key, data[at:stop])
         at = stop

@@ -1,7 +1,7 @@
-"""Writes Events to etcd as kube-apiserver does: an Event a transaction, with a lease.
+"""Writes Events to etcd as kube-apiserver does: one Event in a transaction, with a lease.
 
-The first one goes through the API. What is found of it in etcd shows where Events are, in which form,
-and how long they live.
+The first Event goes through the API. Its value in etcd shows the keys of Events, their encoding, and
+how long they live.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _NOT_FOUND = 5
 
 
 class EventWriter:
-    """Writes Events past the API server where that skips nothing."""
+    """Writes Events past the API server if that bypasses no admission."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class EventWriter:
         *,
         manager: str,
     ) -> None:
-        """Write to `store`, and what is not certain by `through_api`.
+        """Write to `store`, and through `through_api` if the result is not certain.
 
         `namespace` returns the metadata of a namespace; `manager` owns the fields, unless it is empty.
         """
@@ -51,10 +51,10 @@ class EventWriter:
         self._is_possible = True
         self._first = asyncio.Lock()
         self._namespaces: dict[str, int] = {}
-        """The versions of namespaces that were there, and not being deleted."""
+        """The versions of namespaces that existed and were not being deleted."""
 
     async def record(self, event: ObjectEvent) -> None:
-        """Create an Event; raises RequestError like a request to the API."""
+        """Create an Event; RequestError as from a request to the API."""
         if self._is_undecided():
             async with self._first:
                 if self._is_undecided():
@@ -68,9 +68,10 @@ class EventWriter:
     async def record_with(
         self, event: ObjectEvent, write: Callable[[Put, Compare], Awaitable[int]]
     ) -> int:
-        """Create an Event by `write`, if its namespace is as it was; 0 if the API server has to decide.
+        """Let `write` store an Event if its namespace is unchanged, and return the revision of that.
 
-        Otherwise the revision of the write, which `write` returns, or 0 if the Event was in its way.
+        Returns 0, with nothing written, if the Event has to go through the API server, or if `write`
+        returns 0 because such an Event exists.
         """
         if self._expiry is None:
             return 0
@@ -93,7 +94,7 @@ class EventWriter:
         return self._is_possible and self._expiry is None
 
     async def _look(self, event: ObjectEvent) -> None:
-        """Create the first Event through the API, and find out from it how they are stored."""
+        """Create the first Event through the API, and learn from its stored value how Events are stored."""
         await self._through_api(event)
         kv = self._store.kv
         try:
@@ -103,7 +104,7 @@ class EventWriter:
                 return
             seconds = await kv.granted_seconds(found.lease) if found.lease else 0
         except RequestError:
-            return  # the next Event finds it out
+            return  # the next Event tries again
         if seconds or not found.lease:
             self._expiry = EventExpiry(kv.grant, seconds, asyncio.get_running_loop().time)
 
@@ -132,7 +133,7 @@ class EventWriter:
         return True
 
     async def _namespace_version(self, name: str) -> int:
-        """Return the version of a namespace when it was last seen, and was not being deleted."""
+        """Return the last version of a namespace in which it was not being deleted."""
         version = self._namespaces.get(name)
         if version is None:
             found = await self._namespace(name)

@@ -1,1 +1,1 @@
-"""A node's lease, written and read without the libraries for its formats."""
+"""A node's lease, encoded and decoded by code for this one type, for speed."""

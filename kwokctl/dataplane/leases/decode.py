@@ -16,7 +16,7 @@ from kwokctl.json_value import Json
 
 
 class StoredLease(msgspec.Struct, kw_only=True):
-    """The fields of a lease that matter here; times are POSIX time stamps, 0 if there is none."""
+    """The fields of a lease that matter here; times are POSIX time stamps, 0 if absent."""
 
     version: str = ""
     """The resourceVersion."""
@@ -29,21 +29,21 @@ class StoredLease(msgspec.Struct, kw_only=True):
     owners: list[dict[str, Json]] | None = None
     deletion: str | None = None
     grace: int | None = None
-    """Seconds that the deletion leaves."""
+    """The grace period of its deletion in seconds."""
     holder: str = ""
     duration: int = 0
-    """Seconds that the lease lasts without a renewal."""
+    """Seconds that the lease lasts without renewal."""
     acquired: float = 0.0
     renewed: float = 0.0
     transitions: int = 0
 
     @property
     def number(self) -> int:
-        """The resourceVersion as a number, by which versions are compared; 0 if there is none."""
+        """The resourceVersion as a number, so that versions can be compared; 0 if absent."""
         return int(self.version or 0)
 
     def expires(self) -> float:
-        """Return when it ends, as a POSIX time stamp; 0 if it was never renewed."""
+        """Return the time at which it ends, as a POSIX time stamp; 0 if it was never renewed."""
         return self.renewed + self.duration if self.renewed and self.duration else 0.0
 
 
@@ -100,7 +100,7 @@ def read_lease(raw: bytes | msgspec.Raw) -> StoredLease:
 
 
 def stored_lease(value: bytes, revision: int) -> StoredLease | None:
-    """Read a lease as it was stored in etcd in a revision; None for anything else."""
+    """Read a lease as it was stored in etcd in a revision; None if the value is not a lease."""
     if value.startswith(b"{"):
         lease = read_lease(value)
         lease.version = str(revision)

@@ -1,7 +1,7 @@
 """Writes a node's lease, for the API as JSON and for etcd as a protocol buffer.
 
 Field numbers are those of k8s.io/api/coordination/v1, k8s.io/apimachinery/pkg/apis/meta/v1 and
-k8s.io/apimachinery/pkg/runtime (generated.proto of each). What is empty is left out.
+k8s.io/apimachinery/pkg/runtime (generated.proto of each). Empty fields are left out.
 """
 
 from collections.abc import Mapping
@@ -34,13 +34,13 @@ _NUMBER = [tag(number, VARINT) for number in range(16)]
 """The tags of fields."""
 _TYPE = sized(_SIZED[1], sized(_SIZED[1], _API_VERSION.encode()) + sized(_SIZED[2], _KIND.encode()))
 HEAD = PREFIX + _TYPE
-"""What the value of every lease begins with: that it is a protocol buffer, of its type."""
+"""The beginning of every lease's value: the prefix of protocol buffers, and the type."""
 _RAW = _SIZED[2]
 _METADATA, _SPEC = _SIZED[1], _SIZED[2]
 
 
 class Lease:
-    """A node's lease; the parts that renewals do not change are encoded once."""
+    """A node's lease; parts that do not change with a renewal are encoded once."""
 
     __slots__ = ("_head", "_spec", "_tail", "acquired", "duration", "holder", "metadata",
                  "renewed", "transitions")  # fmt: skip
@@ -68,7 +68,7 @@ class Lease:
         self._head = self._spec = self._tail = b""
 
     def named(self, uid: str, created: str) -> "Lease":
-        """Return the same as a new object."""
+        """Return this lease as a newly created object."""
         return Lease(
             {**self.metadata, "uid": uid, "creationTimestamp": created},
             holder=self.holder,
@@ -79,7 +79,7 @@ class Lease:
         )
 
     def document(self) -> dict[str, Json]:
-        """Return it as the API expects it."""
+        """Return the lease as the API expects it."""
         return {
             "apiVersion": _API_VERSION,
             "kind": _KIND,
@@ -94,7 +94,7 @@ class Lease:
         }
 
     def value(self) -> bytes:
-        """Return it as kube-apiserver stores it."""
+        """Return the lease as kube-apiserver stores it."""
         if not self._head:
             self._head = sized(_METADATA, _metadata(self.metadata))
             self._spec = b"".join(

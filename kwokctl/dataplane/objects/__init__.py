@@ -1,1 +1,1 @@
-"""Objects as the API server keeps them in etcd: read from its encodings, and written in them."""
+"""The encodings in which the API server stores objects in etcd: decoders, encoders and their tables."""

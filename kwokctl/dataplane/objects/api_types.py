@@ -1,12 +1,12 @@
-"""The types of the Kubernetes API: which fields they have, in JSON and in protocol buffers.
+"""The types of the Kubernetes API, with their fields in JSON and in protocol buffers.
 
-They are read from the table `kubernetes/types.txt`, whose lines are a type and its fields, such as
+They are read from the table `kubernetes/types.txt`. Each line has a type and its fields, such as
 
     ServicePort name?:1:str protocol?:2:str appProtocol?:6:*str port:3:int32 targetPort?:4:IntOrString
 
 with the name in JSON, the number in protocol buffers, and a type: `*` may be absent, `[T]` is a list,
-`{T}` a map by texts. JSON leaves a field with `?` out when it is empty, one with `!` when it is zero,
-and has the fields of a message without a name beside those of the type itself.
+`{T}` a map with string keys. JSON leaves a field with `?` out when it is empty, one with `!` when it is
+zero. Fields of an embedded message, which has no name, stand in JSON beside those of the type itself.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _LEFT_OUT = "?!"
 
 
 class Many(Enum):
-    """How many values a field has."""
+    """The number of values that a field has."""
 
     ONE = auto()
     MAYBE_ONE = auto()
@@ -33,7 +33,7 @@ class ApiField(msgspec.Struct, frozen=True, kw_only=True):
     """A field of a type."""
 
     name: str
-    """In JSON; empty if the fields of its type are there instead."""
+    """The name in JSON; empty for an embedded message, whose fields JSON has instead."""
     number: int
     many: Many
     of: str
@@ -50,9 +50,9 @@ class ApiType(msgspec.Struct, frozen=True):
     """A type with fields."""
 
     name: str
-    """As messages name it."""
+    """The name for messages."""
     fields: tuple[ApiField, ...]
-    """In the order of JSON."""
+    """The fields in the order of JSON."""
 
 
 @cache
@@ -62,13 +62,13 @@ def api_type(full_name: str) -> ApiType:
 
 
 def type_of_kind(api_version: str, kind: str) -> ApiType | None:
-    """Return the type of the objects of a built-in kind; None if it is not known."""
+    """Return the type of a built-in kind's objects; None if it is not in the table."""
     name = name_of_kind(api_version, kind)
     return api_type(name) if name else None
 
 
 def name_of_kind(api_version: str, kind: str) -> str:
-    """Return the full name of the type of a built-in kind; empty if it is not known."""
+    """Return the full name of a built-in kind's type; empty if it is not in the table."""
     table = _table()
     name = f"{table.packages.get(api_version, '')}.{kind}"
     return name if name in table.lines else ""
@@ -87,7 +87,7 @@ def versions_of_kind(group: str, kind: str) -> tuple[str, ...]:
 class _Table(msgspec.Struct, frozen=True):
     lines: Mapping[str, str]
     packages: Mapping[str, str]
-    """The packages that types are in, by `apiVersion`."""
+    """The packages of types, by `apiVersion`."""
 
 
 @cache
@@ -106,7 +106,7 @@ def _table() -> _Table:
 
 
 def _whole_lines(text: str) -> Iterator[str]:
-    """Yield lines, each joined with its continuation lines; no comments."""
+    """Yield lines, joined with their continuation lines, without comments."""
     whole = ""
     for line in text.splitlines():
         if line.startswith(" "):
@@ -146,4 +146,4 @@ SCALARS = frozenset(
         "Time", "MicroTime", "Quantity", "IntOrString", "Raw", "Any",
     )
 )  # fmt: skip
-"""Values that are one value in JSON."""
+"""Types that are a single value in JSON."""

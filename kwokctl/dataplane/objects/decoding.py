@@ -1,4 +1,4 @@
-"""Reads protocol buffers of built-in types into what JSON has for them."""
+"""Decodes protocol buffers of built-in types into the values that JSON has for them."""
 
 from collections.abc import Iterator
 
@@ -10,20 +10,20 @@ from kwokctl.etcd.protobuf import LENGTH, fields, mark
 from kwokctl.json_value import Json
 
 _Place = tuple[int, int]
-"""Where a value begins, or a number, and where it ends."""
+"""The start of a value, or a number, and the end."""
 _KEY, _VALUE = mark(1, LENGTH), mark(2, LENGTH)
 _NOWHERE: _Place = (0, 0)
 
 
 class ObjectDecoder(msgspec.Struct, frozen=True):
-    """Reads one object, and remembers what it does not know."""
+    """Decodes one object, and collects unknown fields."""
 
     data: bytes
     unknown: set[str] = msgspec.field(default_factory=set)
-    """Numbers of fields that the table lacks, with the type that has them."""
+    """The numbers of fields that the table lacks, with their types."""
 
     def read(self, of: ApiType, at: int, end: int) -> dict[str, Json]:
-        """Return the message in `data[at:end]`; MessageError for an invalid one."""
+        """Decode the message in `data[at:end]`; MessageError if it is invalid."""
         places: dict[int, list[_Place]] = {}
         for number, value, stop in fields(self.data, at, end):
             places.setdefault(number >> 3, []).append((value, stop))
@@ -34,7 +34,7 @@ class ObjectDecoder(msgspec.Struct, frozen=True):
         return document
 
     def _shown(self, each: ApiField, places: list[_Place]) -> dict[str, Json]:
-        """Return what JSON has of a field: nothing where it is left out."""
+        """Return the part of the JSON that a field makes: empty if JSON leaves it out."""
         value = self._value(each, places)
         if not each.name:
             return value or {}
@@ -73,7 +73,7 @@ class ObjectDecoder(msgspec.Struct, frozen=True):
 
 
 def _is_empty(each: ApiField, value: Json) -> bool:
-    """Return whether Go takes a value for empty: never one that has fields."""
+    """Return whether Go's `omitempty` leaves a value out: never a struct."""
     if each.many is not Many.ONE:
         return value is None
     scalar: Scalar | None = SCALAR.get(each.of)

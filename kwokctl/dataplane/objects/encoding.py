@@ -1,9 +1,9 @@
-"""Writes what JSON has as protocol buffers of built-in types, and says what does not fit a type.
+"""Encodes JSON as protocol buffers of built-in types, and reports values that do not fit a type.
 
 The API server reads etcd without validation, and a value that it cannot decode breaks every list of
-its kind. So what is unknown to a type is refused, although the API server would skip some of it.
-The bytes are those that the API server writes: fields by their numbers, maps by their keys, and every
-field that cannot be absent.
+its kind. So an unknown field is an error, although the API server would skip some of them.
+The bytes are those of the API server: fields in the order of their numbers, maps in that of their keys,
+and every field that cannot be absent.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _KEY, _VALUE = tag(1, LENGTH), tag(2, LENGTH)
 
 
 class ShapeError(ConfigError):
-    """A field does not have the shape that its type asks for."""
+    """A field's value does not fit its type."""
 
     def __init__(self, field: str, problem: str, *, hint: str | None = None) -> None:
         """Name the field by its path, such as `spec.containers[0].image`."""
@@ -28,13 +28,13 @@ class ShapeError(ConfigError):
 
 
 def encoded(of: ApiType, document: Json, place: str = "") -> bytes:
-    """Return a message; ShapeError for what is not of its type."""
+    """Encode a message; ShapeError if the document does not fit the type."""
     check(of, document, place)
     return b"".join(_fields(of, document, place))
 
 
 def field_names(of: ApiType) -> Iterator[str]:
-    """Yield the names of the fields that JSON has of a type."""
+    """Yield the names of a type's fields in JSON."""
     for each in of.fields:
         if each.name:
             yield each.name
@@ -43,7 +43,7 @@ def field_names(of: ApiType) -> Iterator[str]:
 
 
 def check(of: ApiType, document: Json, place: str) -> None:
-    """Raise ShapeError unless a document is a mapping with fields of a type only."""
+    """Raise ShapeError unless a document is a mapping whose keys are all fields of a type."""
     if not isinstance(document, Mapping):
         raise ShapeError(place, "must be a mapping")
     known = list(field_names(of))
@@ -65,7 +65,7 @@ def _fields(of: ApiType, document: Mapping[str, Json], place: str) -> Iterator[b
 
 
 def written(each: ApiField, value: Json, place: str) -> bytes:
-    """Return a field with its value, of which `place` is the path for errors."""
+    """Encode a field with its value; `place` is the path for errors."""
     match each.many:
         case Many.ONE:
             return _always(each, value, place)
@@ -80,14 +80,14 @@ def written(each: ApiField, value: Json, place: str) -> bytes:
 
 
 def _always(each: ApiField, value: Json, place: str) -> bytes:
-    """Return a field that is there with or without a value; bytes alone are not."""
+    """Encode a field that is present even without a value; empty bytes are left out."""
     scalar = SCALAR.get(each.of)
     is_absent = value is None and scalar is not None and scalar.is_nullable
     return b"" if is_absent else _tagged(each, value, place)
 
 
 def _tagged(each: ApiField, value: Json, place: str) -> bytes:
-    """Return a value with the tag of its field."""
+    """Encode a value after the tag of its field."""
     content = _content(each.of, value, place)
     if each.of in SCALAR and SCALAR[each.of].kind == VARINT:
         return tag(each.number, VARINT) + content
@@ -95,7 +95,7 @@ def _tagged(each: ApiField, value: Json, place: str) -> bytes:
 
 
 def _entry(each: ApiField, key: str, value: Json, place: str) -> bytes:
-    """Return a field that holds one pair of a map."""
+    """Encode a field with one entry of a map."""
     content = _list(each.of, value, place) if each.are_lists else _content(each.of, value, place)
     pair = sized(_KEY, key.encode()) + sized(_VALUE, content)
     return sized(tag(each.number, LENGTH), pair)

@@ -1,7 +1,7 @@
-"""Which lists of the Kubernetes API a strategic merge patch is merged with, and by what.
+"""The lists of the Kubernetes API that a strategic merge patch merges, and their merge keys.
 
-They are read from the table `kubernetes/merged_lists.txt`. All other lists are replaced, as are those of
-custom resources.
+They are read from the table `kubernetes/merged_lists.txt`. A patch replaces all other lists, and those
+of custom resources.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,27 +16,27 @@ _PLAIN_VALUES = "-"
 
 
 class MergedLists(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an object, or of a field of one."""
+    """The merge strategy of an object, or of a field."""
 
     of: str = ""
-    """The full name of its type, or of the type of its items; empty if that has no fields."""
+    """The full name of its type, or of its items' type; empty for a type without fields."""
     merge_key: str | None = None
-    """What identifies the items of a list; empty for plain values, None if the list is replaced."""
+    """The field that identifies the items of a list; empty for plain values, None if the list is replaced."""
     is_map: bool = False
     """Whether it is a map whose values have the type."""
 
     @property
     def is_merged(self) -> bool:
-        """Whether the items of the list are merged with those that are there."""
+        """Whether a patch merges its items with the existing ones."""
         return self.merge_key is not None
 
     @property
     def item(self) -> "MergedLists":
-        """Return what is known of an item of the list."""
+        """Return the merge strategy of an item of the list."""
         return MergedLists(of=self.of)
 
     def field(self, name: str) -> "MergedLists":
-        """Return what is known of a field, or of the values of a map."""
+        """Return the merge strategy of a field, or of the values of a map."""
         if self.is_map or not self.of:
             return self.item if self.is_map else UNKNOWN
         return _fields(self.of).get(name, UNKNOWN)
@@ -46,7 +46,7 @@ UNKNOWN = MergedLists()
 
 
 def lists_of_kind(api_version: str, kind: str) -> MergedLists:
-    """Return what is known of a kind."""
+    """Return the merge strategy of a kind's objects."""
     return MergedLists(of=name_of_kind(api_version, kind))
 
 
@@ -58,7 +58,7 @@ def _fields(of: str) -> Mapping[str, MergedLists]:
 def _read(of: str) -> Iterator[tuple[str, MergedLists]]:
     for each in api_type(of).fields:
         below = "" if each.of in SCALARS else each.of
-        if not each.name:  # its fields are among those of the type itself
+        if not each.name:  # an embedded message: its fields are among those of the type itself
             yield from _read(below)
             continue
         key = _keys().get((of, each.name))

@@ -1,4 +1,4 @@
-"""Writes many objects that are alike as protocol buffers: what they have in common is encoded once."""
+"""Encodes many similar objects as protocol buffers: equal parts are encoded once."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,18 +11,18 @@ from kwokctl.etcd.protobuf import LENGTH, sized, tag
 from kwokctl.json_value import Json
 
 _MOST = 4_000
-"""Parts that are remembered."""
+"""The most parts that are cached."""
 
 
 class RepeatedParts:
-    """Remembers the fields of specs, statuses and metadata."""
+    """Caches encoded fields of specs, statuses and metadata."""
 
     def __init__(self) -> None:
         """Begin without any."""
         self._parts: dict[tuple[str, str, bytes], bytes] = {}
 
     def encoded(self, of: ApiType, document: Json) -> bytes:
-        """Return a message as `encoding.encoded` does; ShapeError for what is not of its type."""
+        """Encode a message like `encoding.encoded`; ShapeError if the document does not fit the type."""
         return b"".join(self._message(of, document, ""))
 
     def _message(self, of: ApiType, document: Json, place: str) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
-"""Which kinds there are, by what names they are called, and where their objects are in etcd.
+"""The kinds of objects in an etcd, with their names and the folders of their keys.
 
-Nothing is asked of an API server: the built-in kinds are those of the table `kubernetes/resources.txt`, the
-others are defined by CustomResourceDefinitions, which are in the same etcd.
+No API server is needed: the built-in kinds are in the table `kubernetes/resources.txt`, all others are
+defined by CustomResourceDefinitions in the same etcd.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from kwokctl.json_value import Json
 
 DEFINITION = "CustomResourceDefinition"
 DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
-"""The folder of what defines other kinds."""
+"""The folder of CustomResourceDefinitions."""
 
 
 class StoredResource(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,16 +28,16 @@ class StoredResource(msgspec.Struct, frozen=True, kw_only=True):
     plural: str
     is_namespaced: bool
     folder: str
-    """Below the prefix of all keys."""
+    """The folder of its keys, below the prefix of all keys."""
     others: tuple[str, ...]
-    """More names: singular and short ones."""
+    """Further names: the singular and the short names."""
     versions: tuple[str, ...]
-    """The `apiVersion`s that its objects may have."""
+    """The `apiVersion`s of its objects."""
     is_custom: bool
 
     @property
     def names(self) -> Iterator[str]:
-        """Return all that it may be called."""
+        """Yield all its names."""
         for name in (self.plural, *self.others):
             yield name
             if self.group:
@@ -50,7 +50,7 @@ class StoredResources(msgspec.Struct, frozen=True):
     all: tuple[StoredResource, ...]
 
     def find(self, word: str) -> StoredResource:
-        """Return the kind that a name stands for, such as `no`, `pods` or `deployments.apps`."""
+        """Return the resource with a name such as `no`, `pods` or `deployments.apps`; NotFoundError if none has."""
         word = word.lower()
         for each in self.all:
             if word in each.names or word == each.kind.lower():
@@ -62,7 +62,7 @@ class StoredResources(msgspec.Struct, frozen=True):
         )
 
     def of_kind(self, api_version: str, kind: str) -> StoredResource:
-        """Return the resource of a kind; NotFoundError if it has no such version either."""
+        """Return the resource of a kind; NotFoundError for an unknown kind or version."""
         group = api_version.rpartition("/")[0]
         found = next((e for e in self.all if (e.group, e.kind) == (group, kind)), None)
         if found is None:
@@ -79,12 +79,12 @@ class StoredResources(msgspec.Struct, frozen=True):
         return found
 
     def defining(self, definitions: Iterable[Mapping[str, Json]]) -> "StoredResources":
-        """Return these with what CustomResourceDefinitions define, in place of what they did before."""
+        """Return these kinds with those of other CustomResourceDefinitions in place of the present ones."""
         custom = (each for each in self.all if each.is_custom)
         return StoredResources((*resources_with(definitions).all, *custom))
 
     def namespace_of(self, key: str) -> str | None:
-        """Return the namespace in a key, given without the prefix; None if it is in none."""
+        """Return the namespace in a key without the prefix; None if the kind has no namespaces."""
         for each in self.all:
             folder = f"{each.folder}/"
             if each.is_namespaced and key.startswith(folder):
@@ -94,13 +94,13 @@ class StoredResources(msgspec.Struct, frozen=True):
 
 
 def resources_with(definitions: Iterable[Mapping[str, Json]]) -> StoredResources:
-    """Return the built-in kinds, and those that CustomResourceDefinitions define."""
+    """Return the built-in kinds and those of CustomResourceDefinitions."""
     custom = (found for each in definitions for found in _defined(each))
     return StoredResources((*_built_in(), *custom))
 
 
 def is_built_in(group: str, kind: str) -> bool:
-    """Tell whether an API server has a kind without any definition."""
+    """Return whether a kind is built into API servers."""
     return (group, kind) in _built_in_kinds()
 
 
@@ -131,7 +131,7 @@ def _read(words: list[str]) -> StoredResource:
 
 
 def _defined(definition: Mapping[str, Json]) -> Iterator[StoredResource]:
-    """Yield the kind of a definition; none for one that defines nothing."""
+    """Yield the kind of a definition; nothing for an incomplete definition."""
     try:
         spec = msgspec.convert(definition, _Definition).spec
     except msgspec.ValidationError:

@@ -1,4 +1,4 @@
-"""Single values: what they are in JSON, and how protocol buffers hold them.
+"""Types of single values, with their forms in JSON and in protocol buffers.
 
 The forms of times, quantities and raw JSON are those of `k8s.io/apimachinery` (`time_proto.go`,
 `quantity_proto.go`, `generated.proto`).
@@ -26,19 +26,19 @@ _NUMBER_MARK, _TEXT_MARK = mark(2, VARINT), mark(3, LENGTH)
 
 
 class Scalar(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of value."""
+    """A type of single values."""
 
     zero: Json
-    """What JSON has where a field that must be there has no value."""
+    """The JSON of a required field without a value."""
     read: Callable[[bytes, int, int], Json]
-    """Given the message, and where the value is, or a number in place of its beginning."""
+    """Decodes a value, given the message, the start of the value or a number, and the end."""
     write: Callable[[Json], bytes]
-    """Return the content; ValueError says what JSON should have had."""
+    """Encodes a value; ValueError says what JSON must have."""
     kind: int = LENGTH
     is_struct: bool = False
-    """Whether Go has a type with fields for it, which it does not take for empty."""
+    """Whether it is a struct in Go, which `omitempty` never leaves out."""
     is_nullable: bool = False
-    """Whether protocol buffers leave it out without a value."""
+    """Whether protocol buffers leave it out if it has no value."""
 
 
 def _demand(condition: object, what: str) -> None:
@@ -111,7 +111,7 @@ def _moment(data: bytes, at: int, end: int, form: str) -> str | None:
         moment = _EPOCH + passed
     except OverflowError as e:
         raise MessageError(f"there is no time {seconds} seconds after 1970") from e
-    # glibc writes years before 1000 with fewer digits.
+    # glibc formats years before 1000 with fewer digits.
     return moment.strftime(form.replace("%Y", f"{moment.year:04}"))
 
 
@@ -167,7 +167,7 @@ def _read_raw(data: bytes, at: int, end: int) -> Json:
     try:
         return json.loads(content) if content else None
     except ValueError as e:
-        raise MessageError("what should be JSON in it is none") from e
+        raise MessageError("a field that must hold JSON does not") from e
 
 
 def _raw(value: Json) -> bytes:
@@ -198,4 +198,4 @@ SCALAR: Mapping[str, Scalar] = {
     "Raw": Scalar(zero=None, read=_read_raw, write=_raw, is_struct=True),
     "Any": Scalar(zero=None, read=_read_raw, write=_any),
 }  # fmt: skip
-"""The scalars by the names that the table of types has for them."""
+"""The scalars by their names in the table of types."""

@@ -1,4 +1,4 @@
-"""Values of etcd, whole: what the API server puts around an object, and which encoding it has.
+"""Decodes and encodes whole values of etcd: the object with the envelope that the API server adds.
 
 Built-in kinds are protocol buffers within a `runtime.Unknown` (`k8s.io/apimachinery/pkg/runtime/generated.proto`);
 custom resources, their definitions and APIServices are JSON.
@@ -26,7 +26,7 @@ _TYPE, _RAW = tag(1, LENGTH), tag(2, LENGTH)
 _API_VERSION, _KIND = tag(1, LENGTH), tag(2, LENGTH)
 _NO_ENCODING = sized(tag(3, LENGTH), b"") + sized(tag(4, LENGTH), b"")
 _STORED_AS_JSON = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
-"""Groups of built-in kinds that are."""
+"""Groups of built-in kinds that are stored as JSON."""
 
 
 class UndecodableError(KwokctlError):
@@ -34,16 +34,16 @@ class UndecodableError(KwokctlError):
 
 
 class StoredObject(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored at a key."""
+    """The object that is stored at a key."""
 
     document: dict[str, Json]
     media_type: str
     unknown: frozenset[str]
-    """Fields that the table of types lacks: they are not in the document."""
+    """Fields that the table of types lacks; the document does not have them."""
 
 
 def decoded(value: bytes) -> StoredObject:
-    """Read a value; UndecodableError says why that is not possible."""
+    """Decode a value; UndecodableError says why that is not possible."""
     if value.startswith(PREFIX):
         return _of_protobuf(value)
     if value.startswith(_ENCRYPTED):
@@ -60,9 +60,9 @@ def decoded(value: bytes) -> StoredObject:
 def value_with(
     document: Mapping[str, Json], encode: Callable[[ApiType, Json], bytes] = encoded
 ) -> bytes:
-    """Return the value that the API server stores for an object of a built-in kind.
+    """Encode an object of a built-in kind as the API server stores it.
 
-    Raises ShapeError, with the field, for what is not of the kind's type.
+    Raises ShapeError, with the field, if it does not fit the kind's type.
     """
     kind = StoredKind(document["apiVersion"], document["kind"])
     of = type_of_kind(*kind)
@@ -77,7 +77,7 @@ def value_with(
 
 
 def json_value(document: Mapping[str, Json]) -> bytes:
-    """Return an object as JSON is stored: compact, with a line end."""
+    """Encode an object as the API server stores JSON: compact, with a line end."""
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
@@ -100,7 +100,7 @@ def _of_protobuf(value: bytes) -> StoredObject:
 
 
 def _raw(value: bytes) -> tuple[int, int]:
-    """Return where the object is in an Unknown; an object without fields has none."""
+    """Return the start and end of the object in an Unknown; they are equal for an object without fields."""
     for number, start, stop in fields(value, len(PREFIX), len(value)):
         if number == _RAW_MARK:
             return start, stop

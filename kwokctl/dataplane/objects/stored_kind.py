@@ -1,4 +1,4 @@
-"""Reads the kind of an object from what the API server has stored of it."""
+"""Reads the kind of an object from its stored value, without decoding the rest."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ _FIRST, _SECOND = mark(1, LENGTH), mark(2, LENGTH)
 
 
 class StoredKind(NamedTuple):
-    """The kind of an object, by the version in which it is stored."""
+    """The kind of an object, with the version in which it is stored."""
 
     api_version: str
     kind: str
@@ -26,7 +26,7 @@ _DECODER = msgspec.json.Decoder(_Head)
 
 
 def stored_kind(value: bytes) -> StoredKind | None:
-    """Return the kind of a stored object; None if it is encrypted, or no object."""
+    """Return the kind of a stored object; None if the value is encrypted, or not an object."""
     try:
         return _of_protobuf(value) if value.startswith(PREFIX) else _of_json(value)
     except (MessageError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -39,7 +39,7 @@ def _of_json(value: bytes) -> StoredKind | None:
 
 
 def _of_protobuf(value: bytes) -> StoredKind | None:
-    """Read the type of a `runtime.Unknown`: its first field, of the same two fields."""
+    """Read the type of a `runtime.Unknown`: its first field, a message with version and kind."""
     for number, start, stop in fields(value, len(PREFIX), len(value)):
         if number == _FIRST:
             parts = {field: value[at:end] for field, at, end in fields(value, start, stop)}

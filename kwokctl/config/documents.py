@@ -4,6 +4,7 @@ One file may hold many documents, distinguished by their `kind`. Only the outer 
 here (apiVersion, kind, metadata); the fields are checked by the modules that use them.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ _LIST = "List"
 """What kubectl writes of several objects: its items are documents."""
 _OWN_VERSIONS = frozenset({CONFIGURATION, KWOK})
 """Of one of them kwok's kinds are taken, whichever it is: early files have another than today's."""
+_WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 _DEEPEST = 16
 """Folders within folders: more is a circle."""
 
@@ -58,6 +60,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     def fault(self, field: str, problem: str, *, hint: str | None = None) -> FieldError:
         """Make the error about `field`, a path such as `spec.delay`."""
         return FieldError(self.source, field, problem, hint=hint)
+
+    def misshapen(self, error: msgspec.ValidationError, within: str = "") -> FieldError:
+        """Make the error for what has not the shape that it should have, `within` a field or the document."""
+        found = _WHERE.search(str(error))
+        inside = found["path"] if found else ""
+        problem = _WHERE.sub("", str(error)).replace("`", "'")
+        path = (
+            f"{within}.{inside}" if within and inside and inside[0] != "[" else f"{within}{inside}"
+        )
+        return self.fault(path or "spec", f"is wrong: {problem[:1].lower()}{problem[1:]}")
 
     def check_fields(self, known: Iterable[str]) -> None:
         """Raise ConfigError if the document has a field that is not one of the `known`."""

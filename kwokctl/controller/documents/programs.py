@@ -1,8 +1,6 @@
 """Documents of kind ContainerProgram: what the programs of images and commands do."""
 
-import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,11 +10,6 @@ from kwokctl.controller.lifecycle.containers.program import ContainerProgram, ch
 from kwokctl.controller.lifecycle.containers.programs import ProgramRule, ProgramRules
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
-
-if TYPE_CHECKING:
-    from kwokctl.config.documents import FieldError
-
-_WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 
 
 class ContainerProgramSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,17 +43,10 @@ def _rule(document: Document) -> ProgramRule:
     try:
         spec = msgspec.convert(document.body, ContainerProgramShape).spec
     except msgspec.ValidationError as e:
-        raise _fault(document, str(e)) from e
+        raise document.misshapen(e) from e
     place = f"{document.source}: 'spec.program'"
     try:
         changed(ContainerProgram(), spec.program, place)
     except ExpressionError as e:
         raise document.fault("spec.program", str(e).removeprefix(f"{place}: "), hint=e.hint) from e
     return ProgramRule(image=spec.image, command=spec.command, program=spec.program, place=place)
-
-
-def _fault(document: Document, said: str) -> "FieldError":
-    found = _WHERE.search(said)
-    problem = _WHERE.sub("", said).replace("`", "'")
-    path = found["path"] if found else ""
-    return document.fault(path or "spec", f"is wrong: {problem[:1].lower()}{problem[1:]}")

@@ -1,6 +1,5 @@
 """Reads the documents of a subject, such as Logs and ClusterLogs, and says where one is wrong."""
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
@@ -8,15 +7,12 @@ import msgspec
 
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
 from kwokctl.kubelet.documents.lookup import ClusterDocument, DocumentEntry, Lookup, PodDocument
 from kwokctl.kubelet.documents.selector import PodSelector
 
 T = TypeVar("T")
 S = TypeVar("S")
-
-_WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 
 
 class Subject(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
@@ -115,13 +111,4 @@ def _shaped(document: Document, value: Json, shape: type[S], field: str) -> S:
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError as e:
-        raise misshapen(document, field, e) from e
-
-
-def misshapen(document: Document, field: str, error: msgspec.ValidationError) -> ConfigError:
-    """Make the error for a value of `field` that has not the shape that it should have."""
-    found = _WHERE.search(str(error))
-    inside = found["path"] if found else ""
-    problem = _WHERE.sub("", str(error)).replace("`", "'")
-    path = f"{field}.{inside}" if inside and not inside.startswith("[") else f"{field}{inside}"
-    return document.fault(path, f"is wrong: {problem[:1].lower()}{problem[1:]}")
+        raise document.misshapen(e, field) from e

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from kwokctl.config.documents import Document
-from kwokctl.kubelet.documents.reader import misshapen
 from kwokctl.kubelet.usage.metrics.schema import NODE_NAME, MetricSpec
 
 METRIC = "Metric"
@@ -59,5 +58,5 @@ def read_metric(document: Document) -> MetricDocument:
     try:
         spec = msgspec.convert(document.body.get("spec"), MetricSpec)
     except msgspec.ValidationError as e:
-        raise misshapen(document, "spec", e) from e
+        raise document.misshapen(e, "spec") from e
     return MetricDocument(document.name, spec)

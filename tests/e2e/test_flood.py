@@ -65,9 +65,15 @@ def connections(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
-@pytest.mark.parametrize("kind", FLOODS)
 @pytest.mark.parametrize(
-    ("component", "is_secret"), [(KUBELET, True), (KUBELET, False), (CONTROLLER, False)]
+    ("component", "is_secret", "kind"),
+    [
+        *((KUBELET, True, kind) for kind in FLOODS),
+        *((CONTROLLER, False, kind) for kind in FLOODS),
+        # Without TLS its port is the controller's but for who is answered what.
+        (KUBELET, False, "requests"),
+        (KUBELET, False, "requests with a credential"),
+    ],
 )
 def test_a_flood_takes_little_memory_and_the_owner_is_still_answered(
     cluster: Installed, component: str, is_secret: bool, kind: str

@@ -41,7 +41,7 @@ NODE_MS, POD_MS, RSS_MB = 1.0, 0.6, 200.0
 """The goals."""
 KWOK_NODE_MS, KWOK_POD_MS, KWOK_RSS_MB = 3.6, 2.0, 172.0
 """What kwok needs for a node to Ready, for a pod to Running, and for 5,000 and 10,000 of them."""
-AT_ONCE = 32
+PARALLEL_REQUESTS = 32
 PATIENCE = 900.0
 LABEL = "kwokctl-benchmark"
 
@@ -165,7 +165,7 @@ async def create(
             await plane.create(resource, namespace, orjson.dumps(body))
 
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(AT_ONCE):
+        for _ in range(PARALLEL_REQUESTS):
             tasks.create_task(some())
 
 
@@ -185,7 +185,7 @@ async def delete(plane: ApiPlane, client: Client, resource: Resource) -> None:
                     raise
 
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(AT_ONCE):
+        for _ in range(PARALLEL_REQUESTS):
             tasks.create_task(some())
 
 
@@ -304,7 +304,7 @@ async def main() -> None:
     parser.add_argument("--bare", action="store_true", help="nodes without a status")
     parser.add_argument("--keep", action="store_true", help="delete nothing afterwards")
     words = parser.parse_args()
-    pool = Pool(load_access(words.kubeconfig), connections=AT_ONCE)
+    pool = Pool(load_access(words.kubeconfig), connections=PARALLEL_REQUESTS)
     with tempfile.TemporaryDirectory() as folder:
         controller = Measured(words.kubeconfig, Path(folder), words.lease)
         try:

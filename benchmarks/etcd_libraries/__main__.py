@@ -14,7 +14,7 @@ from pathlib import Path
 import uvloop
 
 from benchmarks.etcd_libraries.clients import CLIENTS, OURS, client
-from benchmarks.etcd_libraries.work import KEPT, TOGETHER, fill
+from benchmarks.etcd_libraries.work import KEPT, LEASES_PER_TRANSACTION, fill
 from benchmarks.libraries import Contest, Work
 from tests.support.real_etcd import RealEtcd, program
 
@@ -24,7 +24,7 @@ _CONTEST = Contest(
     clients=CLIENTS,
     work=(
         Work("create", 10_000, "transaction"),
-        Work("renew", 200 * TOGETHER, "lease", executed=20 * TOGETHER),
+        Work("renew", 200 * LEASES_PER_TRANSACTION, "lease", executed=20 * LEASES_PER_TRANSACTION),
         Work("read", 10 * KEPT, "key", executed=KEPT),
     ),
 )

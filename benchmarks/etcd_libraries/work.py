@@ -7,7 +7,7 @@ from benchmarks.etcd_libraries.clients import Store
 from kwokctl.etcd.kv.kv import Compare, Put, Txn
 
 _IN_FLIGHT = 64
-TOGETHER = 128
+LEASES_PER_TRANSACTION = 128
 """Leases of a transaction."""
 _PAGE = 500
 _LEASE = b"x" * 450
@@ -35,10 +35,10 @@ async def _create(store: Store, numbers: Iterator[int], prefix: str) -> None:
 
 async def renew(store: Store, count: int, run: str) -> None:
     """Rewrite leases, as heartbeats do: 128 in a transaction, each compared with its version."""
-    keys = [f"/registry/leases/{run}/node-{n:06d}".encode() for n in range(TOGETHER)]
+    keys = [f"/registry/leases/{run}/node-{n:06d}".encode() for n in range(LEASES_PER_TRANSACTION)]
     first = Txn((), tuple(Put(key, _LEASE) for key in keys))
     revision = (await store.txn(first)).revision
-    for _ in range(count // TOGETHER):
+    for _ in range(count // LEASES_PER_TRANSACTION):
         compares = tuple(Compare(key, revision) for key in keys)
         answer = await store.txn(Txn(compares, tuple(Put(key, _LEASE) for key in keys)))
         assert answer.succeeded
@@ -47,8 +47,8 @@ async def renew(store: Store, count: int, run: str) -> None:
 
 async def fill(store: Store) -> None:
     """Write what `read` reads."""
-    for start in range(0, KEPT, TOGETHER):
-        numbers = range(start, min(start + TOGETHER, KEPT))
+    for start in range(0, KEPT, LEASES_PER_TRANSACTION):
+        numbers = range(start, min(start + LEASES_PER_TRANSACTION, KEPT))
         await store.txn(Txn((), tuple(Put(_KEPT + b"%06d" % n, b"x" * 3_000) for n in numbers)))
 
 

@@ -38,7 +38,7 @@ from kwokctl.config.options import with_values
 from kwokctl.config.values.quantity import to_bytes
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.bulk.api import AT_ONCE
+from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
 from kwokctl.dataplane.etcd import EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
@@ -155,7 +155,7 @@ async def scale_with(
 ) -> ScaleResult:
     """Give a set of objects its size in the cluster that `access` reaches, whichever tool created it."""
     async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(Pool(access, connections=AT_ONCE + 1))
+        pool = await stack.enter_async_context(Pool(access, connections=PARALLEL_REQUESTS + 1))
         client = Client(pool)
         controller = await _controller(stack, route)
         etcd_route = None

@@ -14,7 +14,7 @@ from kwokctl.kube.names import is_subdomain
 
 KIND = "KwokConfiguration"
 _CRDS = "enableCRDs"
-_MOST_AT_ONCE = 10_000
+_MOST_PARALLEL_PLAYS = 10_000
 _WORDS = {int: "a whole number", bool: "true or false", str: "a string", list: "a list of strings"}
 
 
@@ -37,7 +37,7 @@ class ControllerOption(msgspec.Struct, frozen=True):
 
     default: Json
     check: checks.Check = checks.text
-    within: tuple[int, int] = (0, _MOST_AT_ONCE)
+    within: tuple[int, int] = (0, _MOST_PARALLEL_PLAYS)
     missing: str = ""
     """Why the embedded components do nothing with it, and nothing depends on it; empty if they do."""
     original: Json = None

@@ -13,7 +13,7 @@ from kwokctl.retry import backoff, may_pass
 
 log = logging.getLogger(__name__)
 
-_CONFLICTS_AT_ONCE = 3
+_CONFLICTS_WITHOUT_PAUSE = 3
 _MOST = 30.0
 _MOST_TEXTS = 5
 """Errors that are logged of a field of a Stage: texts that name the object differ for each."""
@@ -63,7 +63,7 @@ def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:
     twice a minute, so that a cluster that comes back is not kept waiting; a lasting error, with
     growing delays, which stay below two minutes where a right is missing.
     """
-    if kind is ErrorKind.CONFLICT and tries <= _CONFLICTS_AT_ONCE:
+    if kind is ErrorKind.CONFLICT and tries <= _CONFLICTS_WITHOUT_PAUSE:
         return 0.0
     if kind is ErrorKind.LASTING:
         return backoff(tries, random, first=_LASTING_FIRST, most=_LASTING_MOST)

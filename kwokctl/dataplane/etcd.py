@@ -30,7 +30,7 @@ from kwokctl.dataplane.port import (
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.status_change import as_of, is_of_status, version_of
-from kwokctl.dataplane.store import TOGETHER, ObjectStore
+from kwokctl.dataplane.store import OPERATIONS_PER_TRANSACTION, ObjectStore
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, Put, TxnAnswer
 from kwokctl.expr.duration import format_time
@@ -64,7 +64,7 @@ class EtcdRoute(msgspec.Struct, frozen=True, kw_only=True):
 class EtcdPlane:
     """Writes to etcd past the API server, whose watch cache shows the writes to all clients."""
 
-    leases_at_once = TOGETHER
+    leases_at_once = OPERATIONS_PER_TRANSACTION
 
     def __init__(
         self,

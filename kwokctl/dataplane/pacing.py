@@ -26,13 +26,13 @@ from kwokctl.tasks import for_each
 Item = TypeVar("Item")
 Written = TypeVar("Written")
 
-UNSHOWN = 64
+MOST_UNSHOWN = 64
 """The most writes of a barrier that the API server has not shown yet."""
-_TOGETHER = 32
+_WRITES_PER_QUESTION = 32
 """Writes after which a barrier asks the API server, while it writes the next ones."""
-FIRST = 32
+FIRST_UNSEEN = 32
 """The most unseen writes of a window at the start."""
-MOST = 2000
+MOST_UNSEEN = 2000
 """The most unseen writes of a window ever: a watcher's queue holds up to 1,000, as many are on their way."""
 SOON = 0.15
 """The longest delay, in seconds, with which a window grows."""
@@ -40,7 +40,7 @@ LATE = 0.5
 """The shortest delay, in seconds, with which a window shrinks."""
 PATIENCE = 5.0
 """Seconds without news from the watch after which a full window allows ten writes a second."""
-AT_ONCE = 128
+PARALLEL_WRITES = 128
 """Bulk writes in parallel: more than the turns of a tick, as long as watchers follow."""
 _RECENT = 10.0
 """Seconds for which a measured delay is valid: nothing is measured while nothing is written."""
@@ -60,7 +60,9 @@ _GENTLE = 0.1
 class Window:
     """Grants turns to write; `written` and `seen` tell it the progress of the watch."""
 
-    def __init__(self, *, first: int = FIRST, most: int = MOST, tick: float = TICK) -> None:
+    def __init__(
+        self, *, first: int = FIRST_UNSEEN, most: int = MOST_UNSEEN, tick: float = TICK
+    ) -> None:
         """Start with `first` unseen writes and allow at most `most`; needs a running event loop.
 
         Turns that have to wait are granted every `tick` seconds.
@@ -218,7 +220,7 @@ async def write_until_shown(
     write: Callable[[Item], Awaitable[Written | None]],
     wait_shown: Callable[[Sequence[Written]], Awaitable[None]],
 ) -> None:
-    """Write items, at most `UNSHOWN` of them before the API server shows the first, and wait for the last.
+    """Write items, at most `MOST_UNSHOWN` of them before the API server shows the first, and wait for the last.
 
     `write` returns None for an item that it has not written. `wait_shown` waits until the API server
     shows the writes that it is given.
@@ -228,5 +230,8 @@ async def write_until_shown(
         written = await asyncio.gather(*map(write, part))
         await wait_shown([each for each in written if each is not None])
 
-    parts = (items[start : start + _TOGETHER] for start in range(0, len(items), _TOGETHER))
-    await for_each(parts, together, at_once=UNSHOWN // _TOGETHER)
+    parts = (
+        items[start : start + _WRITES_PER_QUESTION]
+        for start in range(0, len(items), _WRITES_PER_QUESTION)
+    )
+    await for_each(parts, together, at_once=MOST_UNSHOWN // _WRITES_PER_QUESTION)

@@ -23,7 +23,7 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.stored import ObjectInJson
 
-WORTH = 24
+FEWEST_COPIES = 24
 """The smallest number of objects for which copies pay: fewer are created through the API."""
 Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 """Metrics by name and labels."""

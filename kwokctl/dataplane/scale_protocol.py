@@ -17,7 +17,7 @@ from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.transport.pool import Pool, Response
 
-TOGETHER = 10_000
+PODS_PER_REQUEST = 10_000
 """Pods for which addresses are requested at a time."""
 
 
@@ -118,7 +118,7 @@ class ControllerClient:
     async def addresses(self, nodes: Sequence[str], *, of_pods: bool) -> Iterator[PodPlace]:
         """Return the place of a new pod on each of `nodes`, in their order.
 
-        At most `TOGETHER` can be requested.
+        At most `PODS_PER_REQUEST` can be requested.
         Without `of_pods` only addresses of nodes are requested, and a pod has those of its node.
         """
         found = await self._reserve(nodes, of_pods=of_pods)

@@ -21,9 +21,9 @@ from kwokctl.etcd.kv.kv import (
     prefix_end,
 )
 
-TOGETHER = 128
+OPERATIONS_PER_TRANSACTION = 128
 """Operations of a transaction (`--max-txn-ops` of etcd)."""
-_ONE_BY_ONE = TOGETHER // 2
+_INDEPENDENT_WRITES = OPERATIONS_PER_TRANSACTION // 2
 """The most independent writes in a transaction: each needs a second operation."""
 
 
@@ -117,7 +117,7 @@ class ObjectStore:
         await self.kv.txn(Txn((), (Delete(key),)))
 
     async def change_many(self, writes: Sequence[tuple[Put, int]]) -> Sequence[TxnAnswer]:
-        """Write at most `TOGETHER` values whose revisions are known, 0 for a new key.
+        """Write at most `OPERATIONS_PER_TRANSACTION` values whose revisions are known, 0 for a new key.
 
         Each is written if its key is unchanged; else its answer has the stored value. Replacements
         are first tried in one all-or-nothing transaction, which is cheaper and nearly always succeeds,
@@ -130,8 +130,8 @@ class ObjectStore:
             if answer.succeeded:
                 return [TxnAnswer(True, answer.revision, ())] * len(writes)
         answers: list[TxnAnswer] = []
-        for start in range(0, len(writes), _ONE_BY_ONE):
-            answers += await self._change_each(writes[start : start + _ONE_BY_ONE])
+        for start in range(0, len(writes), _INDEPENDENT_WRITES):
+            answers += await self._change_each(writes[start : start + _INDEPENDENT_WRITES])
         return answers
 
     async def _change_each(self, writes: Sequence[tuple[Put, int]]) -> list[TxnAnswer]:

@@ -1,4 +1,4 @@
-"""A table of what is worth the work only for keys that come again and again."""
+"""A cache that makes a value only for keys that recur."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-_WORTH = 8
-"""How often a key must come: what is made for it costs as much as some dozen plays."""
+_FEWEST_USES = 8
+"""Uses of a key from which a value is made for it: making one costs as much as some dozen plays."""
 
 
 class Ripening(Generic[K, V]):
-    """Makes a value for a key when it comes the eighth time; the least recently used are forgotten."""
+    """Makes a value at the eighth use of its key; the least recently used values are evicted."""
 
     __slots__ = ("_made", "_most", "_seen")
 
@@ -33,7 +33,7 @@ class Ripening(Generic[K, V]):
 
     def _count(self, key: K, make: Callable[[], V | None]) -> V | None:
         seen = self._seen.pop(key, 0) + 1
-        if seen < _WORTH:
+        if seen < _FEWEST_USES:
             self._seen[key] = seen
             _bound(self._seen, self._most)
             return None

@@ -8,7 +8,7 @@ from subprocess import Popen
 
 import pytest
 
-from kwokctl.dataplane.pacing import AT_ONCE
+from kwokctl.dataplane.pacing import PARALLEL_WRITES
 from kwokctl.kube.resource import PODS
 from tests.support.data_paths import data_paths
 from tests.support.installed import PATIENCE, TELLING, Finished, Installed, until
@@ -225,7 +225,7 @@ def ended(cluster: Installed, scaling: Popen[str], namespace: str, before: int) 
     assert before < MANY, "it was too quick to be paused"
     assert scaling.returncode == 1, said
     # What it was about to send when it was paused is sent before it can hear of anything.
-    assert len(stored(cluster, PODS, namespace)) <= before + 4 * AT_ONCE
+    assert len(stored(cluster, PODS, namespace)) <= before + 4 * PARALLEL_WRITES
     return said
 
 

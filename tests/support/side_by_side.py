@@ -23,7 +23,7 @@ from tests.support.processor_time import Groups, counted
 
 NO_TESTS = 5
 """The exit code of a pytest that has found nothing to run."""
-AT_ONCE = 6
+PARALLEL_LANES = 6
 """Lanes at a time, in their order: with more, two processors spend more on changing between programs than they gain."""
 _INTERRUPTED = 2
 """The exit code of an interrupted pytest."""
@@ -150,7 +150,7 @@ def run(
     says why.
     """
     began = time.monotonic()
-    with counted() as groups, ThreadPoolExecutor(AT_ONCE) as pool:
+    with counted() as groups, ThreadPoolExecutor(PARALLEL_LANES) as pool:
         follow = _Runs(groups).follow
         first = pool.map(follow, beside, beside.values())
         reports = [report for each in rounds for report in pool.map(follow, each, each.values())]

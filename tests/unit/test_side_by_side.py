@@ -166,14 +166,14 @@ def run_shells(*rounds: Mapping[str, str]) -> subprocess.Popen[str]:
 
 def test_lanes_wait_while_many_others_run(tmp_path: Path) -> None:
     # Those end when as many as may run at a time have begun.
-    one = f"cd {tmp_path}; touch $$; until [ $(ls | wc -l) = {side_by_side.AT_ONCE} ]; do sleep 0.1; done"
-    names = [f"lane {number}" for number in range(side_by_side.AT_ONCE)]
+    one = f"cd {tmp_path}; touch $$; until [ $(ls | wc -l) = {side_by_side.PARALLEL_LANES} ]; do sleep 0.1; done"
+    names = [f"lane {number}" for number in range(side_by_side.PARALLEL_LANES)]
 
     running = run_shells({**dict.fromkeys(names, one), "last": "echo begun"})
     shown, _ = running.communicate(timeout=60)
 
     assert running.returncode == 0
-    assert shown.count("ended with exit code 0") == side_by_side.AT_ONCE + 1
+    assert shown.count("ended with exit code 0") == side_by_side.PARALLEL_LANES + 1
     assert "ended with exit code 0" in shown.partition("begun")[0]
 
 
@@ -187,7 +187,7 @@ def test_a_round_begins_when_the_former_has_ended_whatever_became_of_it() -> Non
 
 
 def test_an_interrupted_run_does_not_begin_lanes_that_wait() -> None:
-    names = [f"lane {number}" for number in range(side_by_side.AT_ONCE)]
+    names = [f"lane {number}" for number in range(side_by_side.PARALLEL_LANES)]
     running = run_shells(
         {**dict.fromkeys(names, "echo begun; exec sleep 60"), "last": "echo begun"}
     )

@@ -11,7 +11,7 @@ from kwokctl.etcd.kv.kv import KeyValue, prefix_end
 from kwokctl.etcd.marks.present import Range, current_revision, pages_of
 from kwokctl.tasks import for_each
 
-AT_ONCE = 16
+PARALLEL_WRITES = 16
 """Writes under way: each is a revision of its own, or the API server's watches could miss one."""
 DEFAULT_NAMESPACE = "default"
 
@@ -57,7 +57,7 @@ async def delete_objects(
 
     if not is_dry_run:
         store = access.store
-        await for_each(found, lambda item: store.discard(item.key), at_once=AT_ONCE)
+        await for_each(found, lambda item: store.discard(item.key), at_once=PARALLEL_WRITES)
     return found
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.clusters.direct_etcd.documents import GivenObject, GivenObjects
-from kwokctl.clusters.direct_etcd.reading import AT_ONCE, DEFAULT_NAMESPACE, WantedObjects
+from kwokctl.clusters.direct_etcd.reading import DEFAULT_NAMESPACE, PARALLEL_WRITES, WantedObjects
 from kwokctl.dataplane.keys import is_readable
 from kwokctl.dataplane.objects.api_types import api_type
 from kwokctl.dataplane.objects.encoding import ShapeError, encoded
@@ -75,7 +75,9 @@ async def prepared_objects(
 async def write_objects(access: ObjectAccess, prepared: Iterable[PreparedObject]) -> None:
     """Write objects, each in a revision of its own."""
     store = access.store
-    await for_each(prepared, lambda each: store.put_over(each.key, each.value), at_once=AT_ONCE)
+    await for_each(
+        prepared, lambda each: store.put_over(each.key, each.value), at_once=PARALLEL_WRITES
+    )
 
 
 def with_definitions(access: ObjectAccess, documents: Iterable[Mapping[str, Json]]) -> ObjectAccess:

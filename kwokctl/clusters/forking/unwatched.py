@@ -12,7 +12,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
-from kwokctl.dataplane.pacing import MOST, Window
+from kwokctl.dataplane.pacing import MOST_UNSEEN, Window
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.etcd.kv.kv import Kv
@@ -35,4 +35,6 @@ async def unwatched_plane(setting: Setting, pool: Pool) -> AsyncIterator[DataPla
             await stack.enter_async_context(kv)
             prefix = setting.options.of(EtcdOptions).prefix
             route = EtcdRoute(address=at.address, store=ObjectStore(kv), keys=Keys(prefix))
-        yield await open_plane(ApiPlane(pool), route, _WALL, pace=partial(Window, first=MOST))
+        yield await open_plane(
+            ApiPlane(pool), route, _WALL, pace=partial(Window, first=MOST_UNSEEN)
+        )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from kwokctl.clusters.scaling.context import ScaleContext, amount
 from kwokctl.clusters.scaling.rate import held_back
 from kwokctl.clusters.scaling.reader import Existing
-from kwokctl.dataplane.bulk.api import AT_ONCE
+from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
 from kwokctl.dataplane.port import OldObjects
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Step
@@ -56,7 +56,7 @@ class SetDeletion:
             async for pod in self._context.reader.pods_on(node.name):
                 found[pod.namespace].append(pod)
 
-        await for_each(nodes, look, at_once=AT_ONCE)
+        await for_each(nodes, look, at_once=PARALLEL_REQUESTS)
         number = sum(map(len, found.values()))
         if not number:
             return

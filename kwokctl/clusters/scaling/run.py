@@ -22,7 +22,7 @@ from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.wait import Goal, ReadinessWatch, Stragglers, wait_for
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.port import WORTH, FakeKubelet
+from kwokctl.dataplane.port import FEWEST_COPIES, FakeKubelet
 from kwokctl.errors import ApiError, KwokctlError, TimedOutError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import beside
@@ -300,7 +300,7 @@ class _Scaling:
         """
         number = max(len(changes.missing), len(changes.surplus))
         supervision, why = self._context.supervision, None
-        if number < WORTH:
+        if number < FEWEST_COPIES:
             supervision = None
         elif supervision is not None and changes.missing and self._renderer.pattern() is None:
             supervision, why = None, _BRANCHES
@@ -330,10 +330,10 @@ class _Scaling:
         context = self._context
         if why is not None:
             context.note_api(why)
-        elif context.tells_path and number >= WORTH:
+        elif context.tells_path and number >= FEWEST_COPIES:
             context.progress.note(str(context.choice))
         else:
-            log.debug("%s", context.choice if number >= WORTH else _FEW)
+            log.debug("%s", context.choice if number >= FEWEST_COPIES else _FEW)
 
     @asynccontextmanager
     async def _followed(self, following: ReadinessWatch, *, needed: bool) -> AsyncIterator[None]:

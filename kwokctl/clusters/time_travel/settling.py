@@ -24,7 +24,7 @@ Step = Callable[[], Awaitable[None]]
 """Something that has to be done before something else."""
 _TRIES = 4
 """How often an object is written that does not stay as it was at the mark."""
-_DELETIONS_AT_ONCE = 64
+_PARALLEL_DELETIONS = 64
 REST = 0.25
 """Seconds in which controllers within the API server answer what was written."""
 
@@ -129,7 +129,7 @@ async def delete_events(reach: Reach, mark: Mark) -> int:
     """
     start, end = reach.scope.events
     made = await reach.kv.created(start, end, since=mark.revision + 1)
-    await for_each(made, partial(_delete, reach.store), at_once=_DELETIONS_AT_ONCE)
+    await for_each(made, partial(_delete, reach.store), at_once=_PARALLEL_DELETIONS)
     return len(made)
 
 

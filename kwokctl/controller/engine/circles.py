@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.warning_events import warning_of
-from kwokctl.controller.stages.model import MOST_AT_ONCE, Stage
+from kwokctl.controller.stages.model import MOST_WITHOUT_DELAY, Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.kube.resource import Resource
 from kwokctl.retry import backoff
@@ -41,7 +41,7 @@ class CircleGuard:
         if state.plays_at_once and self._context.delay_queue.now() - state.due > _QUIET:
             state.plays_at_once = 0
         state.plays_at_once += 1
-        too_many = state.plays_at_once - MOST_AT_ONCE
+        too_many = state.plays_at_once - MOST_WITHOUT_DELAY
         if too_many <= 0:
             return 0.0
         self._context.metrics.count("kwok_controller_slowed_plays_total", stage=stage.name)

@@ -11,7 +11,7 @@ from typing import Protocol
 from kwokctl.controller.engine.patches import rooted
 from kwokctl.controller.in_memory.changes import PLAYED, WORDS, check_changes
 from kwokctl.controller.stages.choice import Basis, basis
-from kwokctl.controller.stages.model import MOST_AT_ONCE, ObjectTemplate, PatchStep, Stage
+from kwokctl.controller.stages.model import MOST_WITHOUT_DELAY, ObjectTemplate, PatchStep, Stage
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
@@ -63,7 +63,7 @@ def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
 
     Raises EndlessPlayError if they come to no end.
     """
-    for _ in range(MOST_AT_ONCE):
+    for _ in range(MOST_WITHOUT_DELAY):
         found = _basis(stages, value, manner)
         results = [_after(stage, value, manner) for stage in found.matches]
         if not results or any(result is None for result in results):

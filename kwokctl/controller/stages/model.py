@@ -39,7 +39,7 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
-MOST_AT_ONCE = 16
+MOST_WITHOUT_DELAY = 16
 """Stages that may follow each other on an object without delay: further ones are slowed down."""
 
 

@@ -12,8 +12,8 @@ from kwokctl.errors import ApiError
 from kwokctl.retry import retried
 from kwokctl.tasks import for_each
 
-AT_ONCE = 32
-"""Requests under way at a time."""
+PARALLEL_REQUESTS = 32
+"""The most requests under way."""
 
 _ACCOUNT_PATIENCE = 60.0
 """Seconds to wait for the service account of a namespace that has just been made: the
@@ -48,7 +48,7 @@ class ApiBulk:
             await self.create_one(new, serial)
             new.on_created()
 
-        await for_each(new.serials[1:], create, at_once=AT_ONCE)
+        await for_each(new.serials[1:], create, at_once=PARALLEL_REQUESTS)
 
     async def create_one(self, new: NewObjects, serial: int) -> bytes | None:
         """Create an object, and return it as the cluster stored it; None if it existed already."""
@@ -67,7 +67,7 @@ class ApiBulk:
             await self.delete_one(old, each)
             old.on_deleted()
 
-        await for_each(old.objects, delete, at_once=AT_ONCE)
+        await for_each(old.objects, delete, at_once=PARALLEL_REQUESTS)
 
     async def delete_one(self, old: OldObjects, each: ObjectVersion) -> None:
         """Delete an object unless it is gone, or another object has its name."""

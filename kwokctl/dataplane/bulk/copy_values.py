@@ -9,7 +9,7 @@ from kwokctl.dataplane.bulk.locate import BulkAccess
 from kwokctl.dataplane.bulk.samples import Sample
 from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.port import NewObjects
-from kwokctl.dataplane.scale_protocol import TOGETHER, PodPlace
+from kwokctl.dataplane.scale_protocol import PODS_PER_REQUEST, PodPlace
 from kwokctl.errors import ApiError, CannotStampError
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
@@ -64,8 +64,8 @@ class CopyValues:
         if self._node_of is None:
             yield map(self._copy, serials)
             return
-        for start in range(0, len(serials), TOGETHER):
-            batch = serials[start : start + TOGETHER]
+        for start in range(0, len(serials), PODS_PER_REQUEST):
+            batch = serials[start : start + PODS_PER_REQUEST]
             nodes = [self._node_of(serial) for serial in batch]
             places: Iterable[PodPlace] = repeat(_NOWHERE, len(batch))
             if needs is not PlaceNeeds.NOTHING:

@@ -16,7 +16,7 @@ from kwokctl.dataplane.bulk.copy_values import CopyValues
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.samples import SAMPLES, create_samples
 from kwokctl.dataplane.copies.json_stamp import Copy, in_order
-from kwokctl.dataplane.pacing import AT_ONCE, Window
+from kwokctl.dataplane.pacing import PARALLEL_WRITES, Window
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.etcd.kv.kv import Compare, Put
@@ -89,7 +89,7 @@ class CopyWriter:
                 await self._prove(next(copies), window)
                 on_created()
                 is_proven = True
-            await for_each(copies, write, at_once=AT_ONCE)
+            await for_each(copies, write, at_once=PARALLEL_WRITES)
 
     async def _one(self, copy: Copy, window: Window) -> None:
         """Write one copy, or create the object through the API."""

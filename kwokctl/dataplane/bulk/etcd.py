@@ -7,8 +7,8 @@ from functools import partial
 from kwokctl.dataplane.bulk.copy_writer import prepared
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
-from kwokctl.dataplane.pacing import AT_ONCE, Window
-from kwokctl.dataplane.port import WORTH, NewObjects, ObjectKey, ObjectVersion, OldObjects
+from kwokctl.dataplane.pacing import PARALLEL_WRITES, Window
+from kwokctl.dataplane.port import FEWEST_COPIES, NewObjects, ObjectKey, ObjectVersion, OldObjects
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.kube.resource import LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, SERVICES, Resource
 from kwokctl.replacing import replace
@@ -40,7 +40,7 @@ class EtcdBulk:
 
     async def create(self, new: NewObjects) -> None:
         """Create objects as copies of the first two; a small number of objects through the API."""
-        if len(new.serials) < WORTH or self._access.is_left(new.resource):
+        if len(new.serials) < FEWEST_COPIES or self._access.is_left(new.resource):
             await self._access.api.create(new)
             return
         created = 0
@@ -113,7 +113,7 @@ async def delete_in_etcd(old: OldObjects, access: BulkAccess, window: Window) ->
     version = int(first.version or 0)
     located = await locate(access, old.resource, old.namespace, first.name, version)
     deletion = _Deletion(old, access, window, located)
-    await for_each(old.objects, deletion.delete, at_once=AT_ONCE)
+    await for_each(old.objects, deletion.delete, at_once=PARALLEL_WRITES)
 
 
 class _Deletion:

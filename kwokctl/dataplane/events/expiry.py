@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 _MOST_EVENTS = 1000
 _LONGEST_REUSE = 60
-"""The most seconds for which new Events share a lease.
+"""The most Events that share a lease, and the seconds for which new ones do.
 
 Source: lease_manager.go in k8s.io/apiserver, pkg/storage/etcd3; it adds a twentieth of the time that
 an Event lives, at most a minute, to that of the lease.

@@ -9,8 +9,8 @@ from kwokctl.kubelet.logs.lines import LogLine
 from kwokctl.kubelet.logs.query import LogQuery
 from kwokctl.kubelet.logs.source import LOOK_AGAIN, HasEnded
 
-_TOGETHER = 1000
-"""Lines at a time."""
+_LINES_PER_CHUNK = 1000
+"""The most lines that are yielded together."""
 _LEAST_PAUSE = 0.25
 """Seconds: waking for each line of hundreds of followers costs more than the lines."""
 
@@ -33,7 +33,7 @@ class GeneratedSource:
         while True:
             written = log.written(now)
             while number < written:
-                upto = min(number + _TOGETHER, written)
+                upto = min(number + _LINES_PER_CHUNK, written)
                 yield [log.line(each) for each in range(number, upto)]
                 number = upto
                 await asyncio.sleep(0)

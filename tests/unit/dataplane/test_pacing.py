@@ -5,7 +5,14 @@ from itertools import count
 
 import pytest
 
-from kwokctl.dataplane.pacing import FIRST, MOST, PATIENCE, UNSHOWN, Window, write_until_shown
+from kwokctl.dataplane.pacing import (
+    FIRST_UNSEEN,
+    MOST_UNSEEN,
+    MOST_UNSHOWN,
+    PATIENCE,
+    Window,
+    write_until_shown,
+)
 from tests.support import virtual_time
 
 
@@ -36,7 +43,7 @@ def test_a_writer_starts_gently() -> None:
             turn.cancel()
         return given
 
-    assert virtual_time.run(story()) == FIRST
+    assert virtual_time.run(story()) == FIRST_UNSEEN
 
 
 def test_it_writes_more_while_the_watch_follows_soon() -> None:
@@ -45,7 +52,7 @@ def test_it_writes_more_while_the_watch_follows_soon() -> None:
         await write(window, 6400, delay=0.02)
         return window.size
 
-    assert virtual_time.run(story()) > 20 * FIRST
+    assert virtual_time.run(story()) > 20 * FIRST_UNSEEN
 
 
 def test_it_writes_less_when_the_watch_falls_behind() -> None:
@@ -58,12 +65,12 @@ def test_it_writes_less_when_the_watch_falls_behind() -> None:
 
     best, late = virtual_time.run(story())
 
-    assert FIRST <= late < best / 2
+    assert FIRST_UNSEEN <= late < best / 2
 
 
 def test_never_more_is_unseen_than_a_watcher_can_queue() -> None:
     async def story() -> list[int]:
-        window = Window(first=MOST)
+        window = Window(first=MOST_UNSEEN)
         unseen = []
         task = asyncio.ensure_future(write(window, 64_000, delay=0.3, at_once=640))
         while not task.done():
@@ -71,13 +78,13 @@ def test_never_more_is_unseen_than_a_watcher_can_queue() -> None:
             await asyncio.sleep(0.01)
         return unseen
 
-    assert max(virtual_time.run(story())) <= MOST
+    assert max(virtual_time.run(story())) <= MOST_UNSEEN
 
 
 def test_a_watch_that_shows_nothing_lets_some_through_all_the_same() -> None:
     async def story() -> float:
         window, loop = Window(), asyncio.get_running_loop()
-        for revision in range(1, FIRST + 1):
+        for revision in range(1, FIRST_UNSEEN + 1):
             await window.turn()
             window.written(revision)
         start = loop.time()
@@ -103,7 +110,7 @@ def test_turns_of_writes_that_failed_or_were_given_up_are_free_again() -> None:
         chance = random.Random(4)
         window = Window()
         for _ in range(50):
-            turns = [asyncio.ensure_future(window.turn()) for _ in range(FIRST + 10)]
+            turns = [asyncio.ensure_future(window.turn()) for _ in range(FIRST_UNSEEN + 10)]
             await asyncio.sleep(chance.random() * 0.02)
             for turn in turns:
                 if turn.done():
@@ -162,22 +169,22 @@ class SlowApi:
         self.shown += written
 
 
-@pytest.mark.parametrize("number", [0, 1, UNSHOWN, 10 * UNSHOWN + 1])
+@pytest.mark.parametrize("number", [0, 1, MOST_UNSHOWN, 10 * MOST_UNSHOWN + 1])
 def test_a_writer_that_asks_has_few_writes_that_are_not_shown(number: int) -> None:
     api = SlowApi()
 
     virtual_time.run(write_until_shown(range(number), api.write, api.wait_shown))
 
     assert sorted(api.shown) == list(range(number))
-    assert api.most == min(number, UNSHOWN)
+    assert api.most == min(number, MOST_UNSHOWN)
 
 
 def test_what_is_not_written_is_not_waited_for() -> None:
     api = SlowApi(refused=7)
 
-    virtual_time.run(write_until_shown(range(UNSHOWN), api.write, api.wait_shown))
+    virtual_time.run(write_until_shown(range(MOST_UNSHOWN), api.write, api.wait_shown))
 
-    assert sorted(api.shown) == sorted(set(range(UNSHOWN)) - {7})
+    assert sorted(api.shown) == sorted(set(range(MOST_UNSHOWN)) - {7})
 
 
 def test_after_a_failure_little_more_is_written() -> None:
@@ -188,6 +195,6 @@ def test_after_a_failure_little_more_is_written() -> None:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        virtual_time.run(write_until_shown(range(10 * UNSHOWN), api.write, refused))
+        virtual_time.run(write_until_shown(range(10 * MOST_UNSHOWN), api.write, refused))
 
-    assert len(api.written) <= UNSHOWN
+    assert len(api.written) <= MOST_UNSHOWN

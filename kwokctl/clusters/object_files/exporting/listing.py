@@ -15,7 +15,7 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import retried
 from kwokctl.tasks import beside
 
-KINDS_AT_ONCE = 4
+PARALLEL_KINDS = 4
 PAGE_SIZE, PAGES_AHEAD = 500, 10
 
 
@@ -87,7 +87,7 @@ class Listing:
         """
         numbers = range(start.kind, len(self._kinds))
         queues = [asyncio.Queue[KindPage](max(1, self._reading.pages_ahead)) for _ in numbers]
-        slots = asyncio.Semaphore(KINDS_AT_ONCE)
+        slots = asyncio.Semaphore(PARALLEL_KINDS)
         readers = []
         for number, queue in zip(numbers, queues, strict=True):
             token = start.token if number == start.kind else ""

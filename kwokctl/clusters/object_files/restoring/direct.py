@@ -25,7 +25,7 @@ from kwokctl.dataplane.objects.encoding import ShapeError
 from kwokctl.dataplane.objects.repeated import RepeatedParts
 from kwokctl.dataplane.objects.stored import UndecodableError, decoded, value_with
 from kwokctl.dataplane.pacing import write_until_shown
-from kwokctl.dataplane.port import WORTH
+from kwokctl.dataplane.port import FEWEST_COPIES
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import Compare, Put
 from kwokctl.etcd.marks.difference import Write
@@ -61,7 +61,7 @@ class DirectPods:
         for item in items:
             of[item.object.namespace if item.resource == PODS else ""].append(item)
         for namespace, together in of.items():
-            if namespace and self._is_allowed and len(together) >= WORTH:
+            if namespace and self._is_allowed and len(together) >= FEWEST_COPIES:
                 await self._in_namespace(namespace, together)
             else:
                 await self._loader.load(together)
@@ -101,7 +101,7 @@ class DirectPods:
     async def _written(self, alike: list[_Pod], admission: SetAdmission) -> list[RestoreItem]:
         """Write pods; return those that must go through the API."""
         is_left = admission.why is not None or not is_sound(alike[0].value)
-        if is_left or len(alike) < WORTH:
+        if is_left or len(alike) < FEWEST_COPIES:
             return [pod.item for pod in alike]
         first, *others = alike
         before = self._loader.counts.created

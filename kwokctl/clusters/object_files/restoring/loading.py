@@ -25,7 +25,7 @@ from kwokctl.progress import Step
 from kwokctl.retry import may_pass, retried
 from kwokctl.tasks import for_each
 
-AT_ONCE = 32
+PARALLEL_REQUESTS = 32
 _QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
 _TRIES = 10
 _PAUSE = 0.3
@@ -63,7 +63,7 @@ class ObjectLoader:
 
         What the cluster refuses is counted; ApiError is raised if it does not answer.
         """
-        await for_each(items, self._load, at_once=AT_ONCE)
+        await for_each(items, self._load, at_once=PARALLEL_REQUESTS)
 
     def note_created(self, item: RestoreItem, uid: str) -> None:
         """Count an object that was created otherwise, and note its new uid."""

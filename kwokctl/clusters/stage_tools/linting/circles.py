@@ -14,7 +14,7 @@ from kwokctl.controller.engine.circles import SHORTEST
 from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.stages.choice import basis_of_sound, possible, seconds_range
 from kwokctl.controller.stages.model import (
-    MOST_AT_ONCE,
+    MOST_WITHOUT_DELAY,
     FinalizersStep,
     PatchStep,
     Stage,
@@ -58,7 +58,7 @@ class _Walker:
         state = _MOMENT.sub("", orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
         if state in states:
             self._note(path[states.index(state) :])
-        elif len(path) > MOST_AT_ONCE:
+        elif len(path) > MOST_WITHOUT_DELAY:
             self._note(path[path.index(path[-1]) : -1])
         elif state not in self._walked:
             for stage in self._without_delay(value):

@@ -12,7 +12,7 @@ from kwokctl.clusters.scaling.placement import Placing
 from kwokctl.clusters.scaling.rate import FLOOR, Pace
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.bulk.api import AT_ONCE
+from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Silent
@@ -65,7 +65,7 @@ async def test_many_are_made_at_once() -> None:
 
     await make(cluster, *range(200))
 
-    assert cluster.most_under_way == AT_ONCE
+    assert cluster.most_under_way == PARALLEL_REQUESTS
     assert len(cluster.names("Pod")) == 200
 
 

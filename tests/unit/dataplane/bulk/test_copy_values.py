@@ -10,7 +10,7 @@ from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.dataplane.bulk.copy_makers import PlaceNeeds
 from kwokctl.dataplane.bulk.copy_values import CopyValues
 from kwokctl.dataplane.bulk.samples import Sample
-from kwokctl.dataplane.scale_protocol import TOGETHER, ControllerClient, PodPlace
+from kwokctl.dataplane.scale_protocol import PODS_PER_REQUEST, ControllerClient, PodPlace
 from kwokctl.errors import ApiError, CannotStampError
 from tests.support.bulk import NOWHERE, bulk_access, new_pods
 
@@ -62,13 +62,15 @@ async def test_nothing_is_requested_where_no_address_is_needed() -> None:
 
 async def test_addresses_are_requested_as_copies_are_made() -> None:
     controller = Controller()
-    batches = copies(controller).batches(Serials([range(2 * TOGETHER + 5)]), PlaceNeeds.ADDRESSES)
+    batches = copies(controller).batches(
+        Serials([range(2 * PODS_PER_REQUEST + 5)]), PlaceNeeds.ADDRESSES
+    )
 
     first = await anext(batches)
-    assert controller.asked == [TOGETHER]
-    assert sum(1 for _ in first) == TOGETHER
-    assert [sum(1 for _ in batch) async for batch in batches] == [TOGETHER, 5]
-    assert controller.asked == [TOGETHER, TOGETHER, 5]
+    assert controller.asked == [PODS_PER_REQUEST]
+    assert sum(1 for _ in first) == PODS_PER_REQUEST
+    assert [sum(1 for _ in batch) async for batch in batches] == [PODS_PER_REQUEST, 5]
+    assert controller.asked == [PODS_PER_REQUEST, PODS_PER_REQUEST, 5]
 
 
 async def test_without_a_controller_pods_on_nodes_cannot_be_copied() -> None:

@@ -7,7 +7,7 @@ import pytest
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.dataplane.bulk.etcd import EtcdBulk
 from kwokctl.dataplane.pacing import Window
-from kwokctl.dataplane.port import WORTH, NewObjects, OldObjects
+from kwokctl.dataplane.port import FEWEST_COPIES, NewObjects, OldObjects
 from kwokctl.errors import CannotStampError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS, SERVICES, Resource
@@ -69,7 +69,7 @@ class Rig:
         )
 
 
-@pytest.mark.parametrize(("number", "is_left"), [(WORTH - 1, False), (WORTH, True)])
+@pytest.mark.parametrize(("number", "is_left"), [(FEWEST_COPIES - 1, False), (FEWEST_COPIES, True)])
 async def test_few_objects_and_kinds_that_are_left_go_through_the_api(
     number: int, is_left: bool
 ) -> None:
@@ -85,9 +85,9 @@ async def test_few_objects_and_kinds_that_are_left_go_through_the_api(
 async def test_objects_that_cannot_be_copied_go_through_the_api_after_the_samples() -> None:
     rig = Rig()
 
-    await rig.bulk.create(rig.pods(WORTH))
+    await rig.bulk.create(rig.pods(FEWEST_COPIES))
 
-    assert (rig.created, len(rig.cluster.writes)) == (WORTH, WORTH)
+    assert (rig.created, len(rig.cluster.writes)) == (FEWEST_COPIES, FEWEST_COPIES)
     assert rig.reasons == ["'pod-000000' is not where it was expected in etcd"]
 
 
@@ -95,7 +95,7 @@ async def test_a_caller_that_insists_on_etcd_gets_the_reason_as_an_error() -> No
     rig = Rig(insists=True)
 
     with pytest.raises(CannotStampError, match="not where it was expected"):
-        await rig.bulk.create(rig.pods(WORTH))
+        await rig.bulk.create(rig.pods(FEWEST_COPIES))
     with pytest.raises(CannotStampError, match="not where it was expected"):
         await rig.bulk.delete(rig.old("a"))
 
@@ -105,7 +105,7 @@ async def test_a_caller_that_insists_on_etcd_gets_the_reason_as_an_error() -> No
 
 async def test_a_reason_that_the_caller_has_given_itself_is_not_reported() -> None:
     rig = Rig(insists=True)
-    new = rig.pods(WORTH)
+    new = rig.pods(FEWEST_COPIES)
 
     def leave(body: dict[str, Any]) -> None:
         rig.left = len(rig.cluster.writes) == 1 or rig.left
@@ -113,7 +113,7 @@ async def test_a_reason_that_the_caller_has_given_itself_is_not_reported() -> No
     rig.cluster.before_create = leave
     await rig.bulk.create(new)
 
-    assert (rig.created, rig.reasons) == (WORTH, [])
+    assert (rig.created, rig.reasons) == (FEWEST_COPIES, [])
 
 
 @pytest.mark.parametrize(

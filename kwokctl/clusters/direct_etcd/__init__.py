@@ -1,1 +1,1 @@
-"""Reads and writes objects where the API server keeps them, in the etcd of a cluster or of another one."""
+"""Objects in etcd, read and written without an API server: the verbs of `kwokctl kectl`."""

@@ -1,4 +1,4 @@
-"""Connects to the etcd of a cluster of kwokctl's, or to any other that an API server uses."""
+"""Connects to the etcd of a kwokctl cluster, or to any other etcd that an API server uses."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -29,7 +29,7 @@ _SECURE, _PLAIN = "https://", "http://"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EtcdLogin:
-    """An etcd that is not known from a cluster of kwokctl's."""
+    """The address and credentials of an etcd that does not belong to a kwokctl cluster."""
 
     endpoints: tuple[str, ...]
     """`host:port`, with or without `http://` or `https://`; the first that answers is used."""
@@ -37,12 +37,12 @@ class EtcdLogin:
     cert: Path | None = None
     key: Path | None = None
     accepts_any: bool = False
-    """Whether TLS is used with whatever certificate etcd shows."""
+    """Whether any certificate of etcd is accepted."""
     user: str = ""
-    """A user of etcd; empty if it is used without one, or the client certificate names it."""
+    """A user of etcd; empty if there is none, or if the client certificate names it."""
     password: str = field(default="", repr=False)
     patience: float
-    """Seconds that each may take to answer."""
+    """Seconds within which each endpoint must answer."""
 
 
 class ObjectAccess(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,21 +50,21 @@ class ObjectAccess(msgspec.Struct, frozen=True, kw_only=True):
 
     kv: Kv
     prefix: str
-    """What all keys begin with, ending with a slash."""
+    """The prefix of all keys, ending with a slash."""
     resources: StoredResources
     api: Client | None
-    """The API server that reads the objects, if it is known and runs."""
+    """The API server of this etcd, if it is known and runs."""
 
     @property
     def store(self) -> ObjectStore:
-        """What writes objects there."""
+        """The writer for this etcd."""
         return ObjectStore(self.kv)
 
 
 async def with_objects(
     door: AbstractAsyncContextManager[ObjectAccess], work: Callable[[ObjectAccess], Awaitable[T]]
 ) -> T:
-    """Connect, work, and let the connection go."""
+    """Connect, await `work`, and close the connection."""
     async with door as access:
         return await work(access)
 
@@ -73,7 +73,7 @@ async def with_objects(
 async def own_objects(
     home: Home, name: ClusterName, prefix: str = ""
 ) -> AsyncIterator[ObjectAccess]:
-    """Connect to the etcd of a cluster; ComponentError, with the remedy, if it does not run."""
+    """Connect to the etcd of a cluster; ComponentError, with a hint, if it does not run."""
     paths = home.paths(name)
     saved = load(paths, name)
     runtime = home.runtime(saved.options.runtime)
@@ -136,7 +136,7 @@ def _dialled(login: EtcdLogin, endpoint: str) -> Kv:
 
 
 async def _access(kv: Kv, prefix: str, api: Client | None) -> ObjectAccess:
-    """Look whether an API server keeps anything there, and which kinds it has."""
+    """Check that an API server uses this etcd, and read the kinds that it serves."""
     below = f"/{prefix.strip('/')}/"
     start = below.encode()
     if not (await kv.page(start, prefix_end(start), limit=1, keys_only=True)).items:

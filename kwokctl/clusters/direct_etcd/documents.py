@@ -1,4 +1,4 @@
-"""Reads the objects that are to be put into etcd: YAML, JSON, or lists of either."""
+"""Reads the objects to put into etcd: YAML, JSON, or lists of either."""
 
 import json
 import re
@@ -15,14 +15,14 @@ from kwokctl.json_value import Json
 
 _STDIN = "-"
 _STORED_AS_JSON = re.compile(r"^# (/\S+) \| application/json$", re.MULTILINE)
-"""A comment of `etcd get -o yaml`."""
+"""A comment that `etcd get -o yaml` writes."""
 
 
 class GivenObject(msgspec.Struct, frozen=True, kw_only=True):
-    """An object that was read."""
+    """An object of a file."""
 
     place: str
-    """Where, for messages."""
+    """Its place in the file, for messages."""
     document: Mapping[str, Json]
 
 
@@ -31,11 +31,11 @@ class GivenObjects(msgspec.Struct, frozen=True, kw_only=True):
 
     all: tuple[GivenObject, ...]
     json_keys: frozenset[str]
-    """The keys of those that were stored as JSON when they were written to the file."""
+    """The keys of the objects that etcd held as JSON when the file was written."""
 
 
 def given_objects(path: str) -> GivenObjects:
-    """Read every object of a file, `-` for standard input; ConfigError says where one is none."""
+    """Read every object of a file, `-` for standard input; ConfigError names a document that is not an object."""
     name = "standard input" if path == _STDIN else f"'{path}'"
     try:
         content = sys.stdin.buffer.read() if path == _STDIN else Path(path).read_bytes()
@@ -55,7 +55,7 @@ def given_objects(path: str) -> GivenObjects:
 
 
 def _bodies(text: str) -> Iterator[Json]:
-    """Yield documents: JSON ones may follow each other without anything between them."""
+    """Yield documents: those in JSON need no separator."""
     text = text.lstrip()
     if not text.startswith("{"):
         yield from yaml.load_all(text)

@@ -1,4 +1,4 @@
-"""Follows objects in etcd: first as they are, then each change, until it is cancelled."""
+"""Follows objects in etcd: first their present values, then each change, until it is cancelled."""
 
 from collections.abc import Callable
 from contextlib import aclosing
@@ -20,9 +20,9 @@ async def follow_objects(
     chunk: int,
     only_changes: bool = False,
 ) -> None:
-    """Give each object to `take`, unless only changes are wanted, and what happens to `take_change`.
+    """Give each object to `take`, unless only changes are wanted, and each change to `take_change`.
 
-    Nothing is left out in between. A name that there is not can still be created.
+    No change is missed in between. The object with a wanted name need not exist yet.
     """
     revision = await current_revision(access.kv)
     if not only_changes:

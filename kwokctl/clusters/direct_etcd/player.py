@@ -1,4 +1,4 @@
-"""Writes the changes of a recording to an etcd; `object_files.recording.player` is for API servers."""
+"""Replays the changes of a recording in etcd; `object_files.recording.player` does so through an API server."""
 
 from collections.abc import Mapping
 
@@ -21,12 +21,12 @@ from kwokctl.progress import Step
 
 
 class StoredPlayer:
-    """Plays changes to one etcd."""
+    """Replays changes in one etcd."""
 
     def __init__(
         self, access: ObjectAccess, created: Mapping[int, PreparedObject], step: Step
     ) -> None:
-        """Write to an etcd; `created` is what changes create, by their lines, and `step` counts."""
+        """Write to an etcd; `created` has the created objects by their lines, and `step` is called for each change."""
         self.done = 0
         self.failed: list[str] = []
         self._access = access
@@ -35,7 +35,7 @@ class StoredPlayer:
         self._step = step
 
     async def do(self, action: ReplayAction) -> None:
-        """Do one change; what cannot be done is noted, unless etcd itself refuses."""
+        """Write one change; a change that is impossible is noted, but an error of etcd is raised."""
         try:
             await self._do(action)
             self.done += 1
@@ -57,7 +57,7 @@ class StoredPlayer:
                 await self._store.discard(key_of(self._access, action))
 
     async def _is_patched(self, action: ReplayAction) -> bool:
-        """Write what a patch makes of an object as it is now; False if it has been written meanwhile."""
+        """Apply a patch to the present object; False if another client has written it meanwhile."""
         key = key_of(self._access, action)
         found = await self._store.get(key)
         if found is None:
@@ -71,9 +71,9 @@ class StoredPlayer:
 
 
 def patched_value(item: KeyValue, patch: Mapping[str, Json]) -> bytes:
-    """Return the value that an object has after a strategic merge patch, in the same encoding.
+    """Return an object's value with a strategic merge patch applied, in the same encoding.
 
-    Raises UndecodableError for an object with fields that are not known: they would be lost.
+    Raises UndecodableError for an object with unknown fields, which would be lost.
     """
     stored = decoded(item.value)
     if stored.unknown:
@@ -87,7 +87,7 @@ def patched_value(item: KeyValue, patch: Mapping[str, Json]) -> bytes:
 
 
 def key_of(access: ObjectAccess, action: ReplayAction) -> bytes:
-    """Return where the object of a change is."""
+    """Return the key of a change's object."""
     target, resource = action.action.target, action.kind.resource
     folder = access.resources.of_kind(resource.api_version, resource.kind).folder
     below = f"{target.namespace}/" if target.namespace else ""

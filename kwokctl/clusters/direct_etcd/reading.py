@@ -12,29 +12,29 @@ from kwokctl.etcd.marks.present import Range, current_revision, pages_of
 from kwokctl.tasks import for_each
 
 PARALLEL_WRITES = 16
-"""Writes under way: each is a revision of its own, or the API server's watches could miss one."""
+"""The most writes under way. Each has its own revision, or the API server's watches could miss one."""
 DEFAULT_NAMESPACE = "default"
 
 Take = Callable[[KeyValue], None]
 
 
 class WantedObjects(msgspec.Struct, frozen=True, kw_only=True):
-    """Which objects a command is for."""
+    """The selection of objects for a command."""
 
     resource: str = ""
     """A kind by any of its names; empty for all kinds."""
     name: str = ""
     namespace: str = ""
     is_everywhere: bool = False
-    """Whether those of all namespaces are."""
+    """Whether objects of all namespaces are selected."""
 
 
 async def read_objects(
     access: ObjectAccess, wanted: WantedObjects, take: Take, *, chunk: int, keys_only: bool = False
 ) -> int:
-    """Give each object to `take`, all as they are at one moment; return how many there were.
+    """Give each object to `take`, all at one revision, and return their number.
 
-    Raises NotFoundError for a name that there is not.
+    Raises NotFoundError if no object has the wanted name.
     """
     number = 0
     revision = await current_revision(access.kv)
@@ -51,7 +51,7 @@ async def read_objects(
 async def delete_objects(
     access: ObjectAccess, wanted: WantedObjects, *, chunk: int, is_dry_run: bool = False
 ) -> list[KeyValue]:
-    """Delete objects, and return what they were; NotFoundError for a name that there is not."""
+    """Delete objects, and return their last values; NotFoundError if none has the wanted name."""
     found: list[KeyValue] = []
     await read_objects(access, wanted, found.append, chunk=chunk)
 
@@ -69,7 +69,7 @@ async def pages_at(
     chunk: int,
     keys_only: bool = False,
 ) -> AsyncIterator[Sequence[KeyValue]]:
-    """Yield the objects that are wanted as they were at a revision, many at a time."""
+    """Yield the selected objects at a revision, in pages."""
     start, end = range_of(access, wanted)
     pages = pages_of(access.kv, start, end, revision=revision, keys_only=keys_only, limit=chunk)
     async for page in pages:
@@ -77,13 +77,13 @@ async def pages_at(
 
 
 def range_of(access: ObjectAccess, wanted: WantedObjects) -> Range:
-    """Return a range that holds the objects that are wanted; without an end it is one key."""
+    """Return a range that contains the selected objects; a range without an end is one key."""
     folder = _folder(access, wanted).encode()
     return folder, prefix_end(folder) if folder.endswith(b"/") else b""
 
 
 def _folder(access: ObjectAccess, wanted: WantedObjects) -> str:
-    """Return what the keys begin with, up to a slash; or the whole key, if only one is wanted."""
+    """Return the prefix of the keys, up to a slash, or the whole key of a single object."""
     if not wanted.resource:
         return access.prefix
     resource = access.resources.find(wanted.resource)
@@ -95,14 +95,14 @@ def _folder(access: ObjectAccess, wanted: WantedObjects) -> str:
 
 
 def namespace_for(resource: StoredResource, wanted: WantedObjects) -> str:
-    """Return the only namespace that is meant; empty for all, and for kinds that are in none."""
+    """Return the selected namespace; empty for all, and for kinds without namespaces."""
     if not resource.is_namespaced or wanted.is_everywhere:
         return ""
     return wanted.namespace or DEFAULT_NAMESPACE
 
 
 def is_wanted(access: ObjectAccess, wanted: WantedObjects, item_key: bytes) -> bool:
-    """Tell whether an object in the range is one of those that are wanted."""
+    """Return whether an object in the range is selected."""
     key = item_key.decode()
     if wanted.name and key.rpartition("/")[2] != wanted.name:
         return False

@@ -1,4 +1,4 @@
-"""Records what is in etcd, and what happens there, as documents that `snapshot record` writes, too."""
+"""Records the objects in etcd and their changes, in the format of `snapshot record`."""
 
 import time
 from collections.abc import Iterator
@@ -30,35 +30,35 @@ _CHUNK = 500
 
 
 class StoredRecording(msgspec.Struct, frozen=True, kw_only=True):
-    """What `record_stored` has written."""
+    """The result of `record_stored`."""
 
     path: Path
     size: int
     objects: int
-    """Objects that there were in the beginning."""
+    """The number of objects at the beginning."""
     changes: int
     faults: tuple[str, ...]
-    """What could not be recorded as it is, with the reason."""
+    """The objects that could not be recorded completely, with the reasons."""
 
 
 class StoredRecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to record, and where to."""
+    """The selection of objects to record, and the file for them."""
 
     path: Path
     only_snapshot: bool = False
     """Whether to record no changes."""
     force: bool = False
-    """Whether to replace a file that exists."""
+    """Whether to replace an existing file."""
     seconds: float | None = None
-    """For how long; None: until it is cancelled."""
+    """The duration; None to record until it is cancelled."""
 
 
 async def record_stored(
     access: ObjectAccess, request: StoredRecordingRequest, progress: Progress
 ) -> StoredRecording:
-    """Write all objects, then each change; a cancellation is the usual end.
+    """Write all objects, then each change; it usually ends by a cancellation.
 
-    What expires with a lease of etcd is left out: written again, it would stay for ever.
+    Objects that expire with a lease of etcd are left out: a replay would keep them for ever.
     """
     recording = _Recording(access, request, progress)
     file = PartFile(request.path, "", force=request.force, resumes=False)
@@ -113,7 +113,7 @@ class _Recording:
                 step.advance(len(changed))
 
     def keep(self, file: PartFile) -> None:
-        """Keep what was recorded before an error, if all objects of the beginning are in it."""
+        """Keep a recording that was ended by an error, if it has all objects of the beginning."""
         if not self.has_begun:
             return
         file.cut()
@@ -133,19 +133,19 @@ class _Known(NamedTuple):
 
 
 class StoredHistory(msgspec.Struct):
-    """The objects of an etcd as they were last seen."""
+    """The last known values of an etcd's objects."""
 
     prefix: str
     """What all keys begin with, ending with a slash."""
     resources: StoredResources
     faults: dict[str, None] = msgspec.field(default_factory=dict)
-    """What could not be read, with the reason, once each."""
+    """The values that could not be read, with the reasons, once each."""
     _kinds: dict[tuple[str, str], KindHistory] = msgspec.field(default_factory=dict)
     _known: dict[bytes, _Known] = msgspec.field(default_factory=dict)
-    """By their keys."""
+    """The last known values, by key."""
 
     def begin(self, item: KeyValue) -> Iterator[dict[str, Json]]:
-        """Yield an object of the beginning; nothing for a value that is not an object of a kind."""
+        """Yield the document of an object of the beginning; nothing for a value that is not such an object."""
         document = self._read(item)
         if document is not None:
             known = self._known[item.key]
@@ -167,7 +167,7 @@ class StoredHistory(msgspec.Struct):
             yield found
 
     def _read(self, item: KeyValue) -> dict[str, Json] | None:
-        """Read an object that is where one of its kind is; it is known then."""
+        """Read an object whose key is that of its kind, and remember it."""
         key = item.key.decode(errors="replace")
         if item.lease:
             return None
@@ -191,7 +191,7 @@ class StoredHistory(msgspec.Struct):
         return document
 
     def _resource(self, key: str, document: dict[str, Json]) -> StoredResource | None:
-        """Return the resource of an object; None for what only the API server itself uses."""
+        """Return the resource of an object; None for values that only the API server uses."""
         metadata = document.get("metadata") or {}
         name, namespace = metadata.get("name"), metadata.get("namespace")
         below = f"{namespace}/{name}" if namespace else name

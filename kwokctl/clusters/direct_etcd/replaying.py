@@ -1,4 +1,4 @@
-"""Replays a recording in etcd: first what there was, then what happened, in its time."""
+"""Replays a recording in etcd: first the objects of the beginning, then each change at its time."""
 
 import asyncio
 import time
@@ -40,29 +40,29 @@ _ALL = WantedObjects(is_everywhere=True)
 
 
 class StoredReplayRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to replay, and how fast."""
+    """The recording to replay, and the speed."""
 
     path: Path
     only_snapshot: bool = False
-    """Whether to write no more than the objects of the beginning."""
+    """Whether to write only the objects of the beginning."""
     speed: float = 1.0
 
 
 class StoredReplay(msgspec.Struct, frozen=True, kw_only=True):
-    """A recording that was read, all of which can be written."""
+    """A recording that was read and checked: all of it can be written."""
 
     access: ObjectAccess
-    """The etcd, with the kinds that the recording defines."""
+    """The etcd, with the kinds that the recording's CustomResourceDefinitions add."""
     objects: list[PreparedObject]
-    """Those of the beginning."""
+    """The objects of the beginning."""
     actions: list[ReplayAction]
-    """In the order of their times."""
+    """The changes in the order of their times."""
     created: Mapping[int, PreparedObject]
-    """What changes create, by their lines."""
+    """The objects that changes create, by their lines."""
 
 
 async def read_replay(access: ObjectAccess, request: StoredReplayRequest) -> StoredReplay:
-    """Read and check all of a recording; an error says where something cannot be written."""
+    """Read and check a whole recording; an error names the line that cannot be written."""
     file, now = ObjectFile(request.path), time.time_ns()
     access = with_definitions(access, _definitions(file, now))
     text = moment(now).decode()
@@ -85,9 +85,9 @@ async def read_replay(access: ObjectAccess, request: StoredReplayRequest) -> Sto
 async def replay_stored(
     access: ObjectAccess, request: StoredReplayRequest, controls: Controls, progress: Progress
 ) -> Replayed:
-    """Write what was recorded past the API server; nothing is paused meanwhile.
+    """Write a recording past the API server; no component is paused meanwhile.
 
-    All of the file is read and checked before anything is written.
+    The whole file is read and checked before anything is written.
     """
     with progress.step("Reading the recording"):
         replay = await read_replay(access, request)
@@ -110,7 +110,7 @@ async def replay_stored(
 async def foreseen_replay(
     access: ObjectAccess, request: StoredReplayRequest
 ) -> tuple[int, int, float]:
-    """Return how many objects and changes `replay_stored` would write, in how many seconds."""
+    """Return the numbers of objects and changes that `replay_stored` would write, and its duration in seconds."""
     replay = await read_replay(access, request)
     seconds = replay.actions[-1].action.seconds / request.speed if replay.actions else 0.0
     return len(replay.objects), len(replay.actions), seconds
@@ -130,7 +130,7 @@ def _template(file: ObjectFile, action: ReplayAction) -> GivenObject:
 
 
 def _definitions(file: ObjectFile, now: int) -> Iterator[Mapping[str, Json]]:
-    """Yield what may define kinds: all that is there in the beginning, or is created."""
+    """Yield the objects that may define kinds: all of the beginning, and all that changes create."""
     for each in file.objects(now):
         yield orjson.loads(each.body)
     for _, value in file.actions(now):

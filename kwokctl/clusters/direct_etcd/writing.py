@@ -1,4 +1,4 @@
-"""Puts objects into etcd, past the API server: all of them are checked before the first is written."""
+"""Puts objects into etcd, past the API server; all are checked before the first is written."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from uuid import uuid4
@@ -21,15 +21,15 @@ from kwokctl.replacing import replace
 from kwokctl.tasks import for_each
 
 _NAMED_WITH_DOT = "APIService"
-"""A kind whose names are taken apart (`kube-aggregator`, `APIServiceNameToGroupVersion`)."""
+"""A kind whose names the API server parses (`kube-aggregator`, `APIServiceNameToGroupVersion`)."""
 _NEVER_SERVED = frozenset({"RangeAllocation", DEFINITION})
-"""Kinds of which API servers serve other versions than those that they keep."""
+"""Kinds that API servers store in versions that they do not serve."""
 DROPPED = frozenset({"resourceVersion", "selfLink"})
-"""What etcd's revision says, and what API servers have no more."""
+"""Metadata that is not stored: etcd's revision replaces one, and API servers have dropped the other."""
 
 
 class PreparedObject(msgspec.Struct, frozen=True, kw_only=True):
-    """An object that the API server can read, and the key that it has."""
+    """An object that the API server can read, with its key."""
 
     place: str
     resource: StoredResource
@@ -39,7 +39,7 @@ class PreparedObject(msgspec.Struct, frozen=True, kw_only=True):
     document: Mapping[str, Json]
 
     def as_json(self) -> "PreparedObject":
-        """Return the same in the encoding that it had, which keeps parts of seconds."""
+        """Return the object encoded as JSON, which keeps fractions of seconds."""
         return replace(self, value=json_value(self.document))
 
 
@@ -51,10 +51,10 @@ async def put_objects(
     now: str,
     is_dry_run: bool = False,
 ) -> list[KeyValue]:
-    """Write those of the objects that are wanted, and return what is stored then.
+    """Write the selected objects, and return their stored values.
 
-    Raises ConfigError, with place and field, before anything is written if one of them is not what
-    the API server can read; one such value breaks every list of its kind.
+    Raises ConfigError, with place and field, before anything is written if the API server could not
+    read one of them; one such value breaks every list of its kind.
     """
     prepared = await prepared_objects(access, given, wanted, now=now)
     if not is_dry_run:
@@ -65,7 +65,7 @@ async def put_objects(
 async def prepared_objects(
     access: ObjectAccess, given: GivenObjects, wanted: WantedObjects, *, now: str
 ) -> list[PreparedObject]:
-    """Check objects, and return what is to be written; ConfigError as `put_objects` raises it."""
+    """Check and encode the selected objects; ConfigError as `put_objects` raises it."""
     access = with_definitions(access, (each.document for each in given.all))
     prepared = list(_prepared(access, given, wanted, now))
     await _check_kept(access, prepared)
@@ -73,7 +73,7 @@ async def prepared_objects(
 
 
 async def write_objects(access: ObjectAccess, prepared: Iterable[PreparedObject]) -> None:
-    """Write objects, each in a revision of its own."""
+    """Write objects, each in its own revision."""
     store = access.store
     await for_each(
         prepared, lambda each: store.put_over(each.key, each.value), at_once=PARALLEL_WRITES
@@ -81,7 +81,7 @@ async def write_objects(access: ObjectAccess, prepared: Iterable[PreparedObject]
 
 
 def with_definitions(access: ObjectAccess, documents: Iterable[Mapping[str, Json]]) -> ObjectAccess:
-    """Know the kinds, too, whose definitions are among the objects."""
+    """Return the access with the kinds that definitions among the documents add."""
     new = [each for each in documents if each.get("kind") == DEFINITION]
     return replace(access, resources=access.resources.defining(new)) if new else access
 
@@ -124,7 +124,7 @@ def _one(
 def _metadata(
     resource: StoredResource, document: Mapping[str, Json], wanted: WantedObjects, now: str
 ) -> dict[str, Json]:
-    """Return what the API server would have filled in, and what it would not store."""
+    """Return metadata as the API server would store it: completed, and without the fields it drops."""
     found = document.get("metadata")
     if not isinstance(found, Mapping):
         raise ShapeError("metadata", "must be a mapping")
@@ -148,13 +148,13 @@ def _is_in(wanted: WantedObjects, namespace: str) -> bool:
 
 
 def _custom_value(document: Mapping[str, Json]) -> bytes:
-    """Return a custom resource as it is stored; only its metadata has a known shape."""
+    """Encode a custom resource; only its metadata has a known type."""
     encoded(api_type("meta/v1.ObjectMeta"), document["metadata"], "metadata")
     return json_value(document)
 
 
 def _text(document: Mapping[str, Json], name: str, place: str = "") -> str:
-    """Return a text that becomes part of a key."""
+    """Return a field that becomes part of a key; ShapeError if it cannot be."""
     value = document.get(name)
     if (
         not isinstance(value, str)
@@ -166,7 +166,7 @@ def _text(document: Mapping[str, Json], name: str, place: str = "") -> str:
 
 
 async def _check_kept(access: ObjectAccess, prepared: Iterable[PreparedObject]) -> None:
-    """Raise an error for what the API server might not read, judged by what it keeps beside it."""
+    """Raise ConflictError if the API server encrypts objects beside these, and so might not read them."""
     firsts = {(each.resource.folder, each.api_version): each for each in prepared}
     for (folder, api_version), each in firsts.items():
         start = f"{access.prefix}{folder}/".encode()
@@ -182,7 +182,7 @@ async def _check_kept(access: ObjectAccess, prepared: Iterable[PreparedObject]) 
 
 
 async def _check_served(access: ObjectAccess, each: PreparedObject) -> None:
-    """Raise ConfigError for a version that the API server does not have, if it can be asked."""
+    """Raise ConfigError for a version that the API server does not serve, if it can be asked."""
     is_unasked = each.resource.is_custom or each.resource.kind in _NEVER_SERVED
     if access.api is None or is_unasked:
         return
@@ -191,4 +191,4 @@ async def _check_served(access: ObjectAccess, each: PreparedObject) -> None:
     except NotFoundError as e:
         raise ConfigError(f"{each.place}: {e}", hint=e.hint) from e
     except ApiError:
-        return  # it does not answer now
+        return  # the API server does not answer

@@ -1,1 +1,1 @@
-"""Takes a running cluster back to a mark, by writing what differs to etcd."""
+"""Marks of a cluster, and the rewind of a running cluster to one: the differences are written to etcd."""

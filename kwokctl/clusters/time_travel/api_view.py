@@ -1,4 +1,4 @@
-"""Waits until the API server shows what was written to etcd beside it."""
+"""Waits until the API server shows objects that were written to etcd past it."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -15,12 +15,12 @@ from kwokctl.kube.client import Client
 
 _LOOK_EVERY = 0.02
 _PATIENCE = 5.0
-"""Seconds after which the look at what differs decides what to do."""
+"""Seconds after which the wait ends: the next comparison finds what is missing."""
 _MISSING = 404
 
 
 class ApiView:
-    """What one API server shows."""
+    """The objects that an API server shows."""
 
     def __init__(self, client: Client, scope: RewindScope) -> None:
         """Ask through `client`."""
@@ -28,7 +28,7 @@ class ApiView:
         self._scope = scope
 
     async def wait_shown(self, written: Iterable[tuple[Write, int]]) -> None:
-        """Wait until the watches of all kinds that were written have come to the last write."""
+        """Wait until the watch of each kind that was written has reached its last write."""
         latest: dict[StoredKind, tuple[Write, int]] = {}
         for write, revision in written:
             kind = stored_kind(write.former if write.value is None else write.value)
@@ -43,15 +43,15 @@ class ApiView:
         await asyncio.gather(*served)
 
     async def _shown(self, kind: StoredKind, write: Write, revision: int) -> None:
-        """Ask for an object as it is at a revision or later: the answer waits for the watch."""
+        """Ask for an object at a revision or later: the API server answers when its watch is there."""
         try:
             resource = await self._client.resource_for(kind.api_version, kind.kind)
             words = self._scope.words(write.key)
             path = resource.path(words[-2] if resource.namespaced else None, words[-1])
             await self._client.call("GET", f"{path}?{urlencode({'resourceVersion': revision})}")
         except (ApiError, NotFoundError):
-            # Gone, or of a kind that is not served: there is no watch to wait for. A kind that is
-            # served late is seen when the difference is looked at again.
+            # The object is gone, or its kind is not served, so there is no watch to wait for. A kind that is
+            # served late is found by the next comparison.
             return
 
     async def _served(self, path: str) -> None:

@@ -1,4 +1,4 @@
-"""How much the marks of a cluster may take, and for how long they are kept."""
+"""The limits of a cluster's marks: their size, and their age."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from kwokctl.errors import CapacityError
 
 
 class MarkBounds(msgspec.Struct, frozen=True, kw_only=True):
-    """What is allowed; 0 is no bound."""
+    """The limits of a cluster's marks; 0 means no limit."""
 
     size: int = 4 * 2**30
-    """Bytes of all marks of a cluster."""
+    """The most bytes of all marks of a cluster."""
     age: float = 0
-    """Seconds."""
+    """The greatest age of a mark in seconds."""
 
 
 def demand_fits(mark: Mark, bounds: MarkBounds) -> None:
-    """Raise CapacityError for a mark that is too large on its own."""
+    """Raise CapacityError for a mark that alone exceeds the limit."""
     if bounds.size and mark.size > bounds.size:
         raise CapacityError(
             f"the mark '{mark.name}' would take {to_text(mark.size)}, more than the "
@@ -29,7 +29,7 @@ def demand_fits(mark: Mark, bounds: MarkBounds) -> None:
 
 
 def beyond(marks: Sequence[Mark], newest: Mark, bounds: MarkBounds) -> list[Mark]:
-    """Return the marks that must go, the oldest first; the newest one never does."""
+    """Return the marks to remove, the oldest first, and never the newest."""
     others = sorted((mark for mark in marks if mark.name != newest.name), key=lambda m: m.made)
     gone = [mark for mark in others if bounds.age and newest.made - mark.made > bounds.age]
     left = others[len(gone) :]

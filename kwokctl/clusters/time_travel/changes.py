@@ -11,17 +11,17 @@ from kwokctl.etcd.marks.difference import Write
 
 
 class ChangedObject(msgspec.Struct, frozen=True, kw_only=True):
-    """An object that is not as it was at a mark."""
+    """An object that differs from a mark."""
 
     kind: str
-    """Empty if that cannot be read, because what is stored is encrypted."""
+    """The kind; empty if the stored value is encrypted."""
     key: str
-    """Its resource, namespace and name: `pods/default/web`, `nodes/node-000000`."""
+    """The resource, namespace and name: `pods/default/web`, `nodes/node-000000`."""
     change: Literal["created", "changed", "deleted"]
 
 
 def changed_objects(scope: RewindScope, writes: Iterable[Write]) -> Iterator[ChangedObject]:
-    """Yield the objects that these writes would take back, by key."""
+    """Yield the objects that these writes would change, by key."""
     for write in sorted(writes, key=lambda each: each.key):
         kind = stored_kind(write.former if write.value is None else write.value)
         yield ChangedObject(

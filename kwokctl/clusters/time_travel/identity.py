@@ -1,4 +1,4 @@
-"""Which cluster an etcd belongs to: a rewind writes to it, and must not write into another's."""
+"""Identifies the cluster of an etcd, so that a rewind does not write to that of another cluster."""
 
 from kwokctl.dataplane.keys import Keys
 from kwokctl.errors import ApiError, ConflictError
@@ -8,14 +8,14 @@ from kwokctl.kube.resource import NAMESPACES
 
 _SYSTEM = "kube-system"
 _TRIES = 3
-"""Looks at two places, between which another client may write."""
+"""The most comparisons of API server and etcd: another client may write between the two reads."""
 _MISSING = 404
 
 
 async def cluster_uid(client: Client, kv: Kv, prefix: str) -> str:
-    """Return what tells a cluster from all others, the uid of its namespace `kube-system`.
+    """Return the uid of the namespace `kube-system`, which identifies a cluster.
 
-    Empty in a cluster that has just begun. Raises ConflictError unless the API server keeps that
+    Empty in a cluster that has just started. Raises ConflictError unless the API server stores that
     namespace in this etcd under this prefix.
     """
     key = Keys(prefix).key(NAMESPACES, None, _SYSTEM)

@@ -1,4 +1,4 @@
-"""Makes marks, and removes them."""
+"""Makes and removes marks."""
 
 import os
 
@@ -20,11 +20,11 @@ _USUAL = MarkBounds()
 async def mark_cluster(
     home: Home, cluster: ClusterName, name: str, bounds: MarkBounds = _USUAL
 ) -> Mark:
-    """Keep what a running cluster holds now; a mark of the same name is replaced.
+    """Save the present state of a running cluster as a mark, in place of one of the same name.
 
-    All of it is read at one revision of etcd, while the cluster goes on. It is copied to a file at
-    once, because etcd forgets what a revision held after some minutes. Older marks go if there are
-    more than the bounds allow; CapacityError if this one alone is.
+    All objects are read at one revision of etcd, while the cluster runs on. They are copied to a file
+    immediately, because etcd compacts a revision after some minutes. Older marks are removed if the bounds
+    are exceeded; CapacityError if this mark alone exceeds them.
     """
     name = mark_name(name)
     with using(home.workdir, cluster), marking(home.workdir, cluster):
@@ -37,7 +37,7 @@ async def mark_cluster(
 
 
 def keep_within(marks: Marks, mark: Mark, bounds: MarkBounds, progress: Progress) -> None:
-    """Keep a mark whose content is written, and drop older ones that are too many for the bounds."""
+    """Keep a mark whose content is written, and remove older marks beyond the bounds."""
     try:
         demand_fits(mark, bounds)
     except CapacityError:
@@ -52,7 +52,7 @@ def keep_within(marks: Marks, mark: Mark, bounds: MarkBounds, progress: Progress
 
 
 async def drop_marks(home: Home, cluster: ClusterName, name: str, *, every: bool) -> list[str]:
-    """Remove a mark, or every one; return their names."""
+    """Remove one mark, or all; return their names."""
     with using(home.workdir, cluster), marking(home.workdir, cluster):
         marks = marks_of(home, cluster)
         if not every and name not in marks.names():
@@ -72,12 +72,12 @@ async def list_marks(home: Home, cluster: ClusterName) -> list[Mark]:
 
 
 async def write_witness(kv: Kv, name: str) -> int:
-    """Write the key that proves which history of etcd a mark belongs to; return the revision."""
+    """Write the key that proves a mark's history of etcd, and return the revision."""
     return (await kv.txn(Txn((), (Put(witness_key(name), b"{}"),)))).revision
 
 
 async def copied(reach: Reach, name: str, revision: int) -> Mark:
-    """Copy what a cluster held at a revision to the file of a mark, which is not kept yet."""
+    """Copy the objects of a revision to the file of a new mark, which is not kept yet."""
     file = f"{name}_{revision}.content"
     with reach.marks.writing(file) as opened:
         content = ContentWriter(opened)

@@ -1,4 +1,4 @@
-"""The marks of a cluster, as they are on disk: a document each, and a file with the content."""
+"""The marks of a cluster on disk: a document and a file with the content for each."""
 
 import os
 import re
@@ -19,35 +19,35 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A state of a cluster to which it can go back."""
+    """A saved state of a cluster to which it can be rewound."""
 
     name: str
     made: float
-    """Seconds since 1970."""
+    """The time at which it was made, in seconds since 1970."""
     prefix: str
-    """That of all keys of the API server."""
+    """The prefix of all keys of the API server."""
     revision: int
-    """Of etcd, when it was made."""
+    """The revision of etcd whose objects it has."""
     baseline: int
-    """A later one at which the cluster was known to be as marked; the same at first."""
+    """The latest revision at which the cluster was known to be as marked; at first `revision`."""
     witness: int
-    """When the key in etcd that proves its history was written."""
+    """The revision of the key in etcd that proves its history."""
     objects: int
     size: int
-    """Bytes of the file."""
+    """The bytes of the file."""
     file: str
     """The name of the file with the content."""
     cluster: str = ""
-    """What tells the cluster from others; empty in marks of earlier releases."""
+    """The uid that identifies the cluster; empty in marks of earlier releases."""
 
     @property
     def key(self) -> bytes:
-        """The key of etcd that proves that its history is still the one in which this was made."""
+        """The key of etcd that proves that the history in which the mark was made is still the present one."""
         return witness_key(self.name)
 
 
 def witness_key(name: str) -> bytes:
-    """Return the key that a mark has in etcd, outside of what the API server reads."""
+    """Return the key of a mark in etcd, outside of the API server's prefix."""
     return f"/kwokctl/marks/{name}".encode()
 
 
@@ -79,14 +79,15 @@ class Marks(msgspec.Struct, frozen=True):
         return sorted(file.stem for file in self.paths.marks.glob("*.json"))
 
     def damage(self) -> list[SnapshotError]:
-        """Return what is wrong with those that cannot be read."""
+        """Return the errors of the marks that cannot be read."""
         found = [_read(self._document(name)) for name in self.names()]
         return [error for error in found if isinstance(error, SnapshotError)]
 
     def find(self, name: str) -> Mark:
-        """Return a mark, without a name the latest; NotFoundError if there is none.
+        """Return the mark with a name, without a name the latest; NotFoundError if it does not exist.
 
-        Raises SnapshotError if it is damaged; without a name if any is, for that may be the latest.
+        Raises SnapshotError if it is damaged. Without a name any damaged mark raises it, because that may be
+        the latest.
         """
         if name in self.names() and isinstance(error := _read(self._document(name)), SnapshotError):
             raise error
@@ -113,9 +114,9 @@ class Marks(msgspec.Struct, frozen=True):
 
     @contextmanager
     def writing(self, file: str) -> Iterator[BinaryIO]:
-        """Yield a new file, which only its owner can read: it holds every Secret.
+        """Yield a new file that only its owner can read, because it holds every Secret.
 
-        Nothing is left of it if the block raises; a full disk raises UnavailableError.
+        The file is removed if the block raises; a full disk raises UnavailableError.
         """
         path = self.paths.marks / file
         try:
@@ -128,19 +129,19 @@ class Marks(msgspec.Struct, frozen=True):
             raise
 
     def keep(self, mark: Mark) -> None:
-        """Write the document of a mark: from now on it exists, in place of one of the same name."""
+        """Write the document of a mark, which makes it exist, in place of one of the same name."""
         document = self._document(mark.name)
         with _explained(document):
             write_atomic(document, msgspec.json.encode(mark), mode=0o600)
         self.tidy()
 
     def forget(self, name: str) -> None:
-        """Remove a mark; it may be damaged."""
+        """Remove a mark, which may be damaged."""
         self._document(name).unlink(missing_ok=True)
         self.tidy()
 
     def tidy(self) -> None:
-        """Remove content that no mark has: of those replaced, removed, or never finished."""
+        """Remove content without a mark: of marks that were replaced, removed, or never finished."""
         wanted = {mark.file for mark in self.all()}
         for file in self.paths.marks.glob("*.content"):
             if file.name not in wanted:

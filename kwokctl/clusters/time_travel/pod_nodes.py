@@ -1,4 +1,4 @@
-"""Reads the node of a pod from what the API server has stored of it, without the rest of the pod."""
+"""Reads the node of a pod from its stored value, without decoding the rest."""
 
 import msgspec
 
@@ -23,7 +23,7 @@ _DECODER = msgspec.json.Decoder(_Pod)
 
 
 def node_of(pod: bytes) -> str | None:
-    """Return the node of a stored pod, empty if it has none; None if the value cannot be read, as an encrypted one."""
+    """Return the node of a stored pod, empty without a node; None if the value cannot be read, such as an encrypted value."""
     try:
         return _of_protobuf(pod) if pod.startswith(PREFIX) else _DECODER.decode(pod).spec.node_name
     except (MessageError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -31,9 +31,9 @@ def node_of(pod: bytes) -> str | None:
 
 
 def keeps_node(write: Write) -> bool:
-    """Tell whether a pod that is put back is on the node, or on none, that the scheduler knows it on.
+    """Return whether a write leaves a pod on the node, or without a node, as the scheduler knows it.
 
-    A pod that is gone counts only if it was on a node at the mark: it may have been bound between these two.
+    A pod that does not exist now counts only if it was on a node at the mark: it may have been bound since.
     """
     node = node_of(write.value or b"")
     return node == node_of(write.former) is not None if write.seen else bool(node)
@@ -47,5 +47,5 @@ def _of_protobuf(pod: bytes) -> str:
 
 
 def _field(data: bytes, wanted: int, start: int, stop: int) -> tuple[int, int]:
-    """Return where a field of a message is; nowhere if it is left out."""
+    """Return the start and end of a field in a message; they are equal if it is left out."""
     return next(((at, end) for key, at, end in fields(data, start, stop) if key == wanted), (0, 0))

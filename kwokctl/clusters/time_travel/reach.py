@@ -1,4 +1,4 @@
-"""What a rewind needs of a cluster that runs: its etcd, its API server, and its marks."""
+"""The connections to a running cluster for marks and rewinds: its etcd, its API server, and its marks."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ from kwokctl.runtime import Runtime
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """One cluster that runs."""
+    """The connections to one running cluster, and its marks."""
 
     home: Home
     saved: Saved
@@ -31,22 +31,22 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     client: Client
     prefix: str
     uid: str
-    """What tells the cluster from others; empty if it has just begun."""
+    """The uid that identifies the cluster; empty if it has just started."""
     marks: Marks
 
     @property
     def store(self) -> ObjectStore:
-        """What writes its objects past the API server."""
+        """The writer that bypasses the API server."""
         return ObjectStore(self.kv)
 
     @property
     def scope(self) -> RewindScope:
-        """The keys that marks are of."""
+        """The keys that marks cover."""
         return RewindScope(self.prefix)
 
 
 def marks_of(home: Home, name: ClusterName) -> Marks:
-    """Return the marks of a cluster, running or not; NotFoundError if there is no such cluster."""
+    """Return the marks of a cluster, whether it runs or not; NotFoundError if it does not exist."""
     paths = home.paths(name)
     load(paths, name)
     return Marks(paths, name)
@@ -54,9 +54,9 @@ def marks_of(home: Home, name: ClusterName) -> Marks:
 
 @asynccontextmanager
 async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
-    """Connect to a cluster; ComponentError, with the remedy, if etcd or the API server does not run.
+    """Connect to a cluster; ComponentError, with a hint, if etcd or the API server does not run.
 
-    Raises ConflictError if that etcd is not the one of the API server.
+    Raises ConflictError if the API server uses another etcd.
     """
     paths = home.paths(name)
     saved = load(paths, name)

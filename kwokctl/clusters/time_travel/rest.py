@@ -1,4 +1,4 @@
-"""Waits until a cluster has come to rest: a mark of one that has not would not stay as it is."""
+"""Waits until a cluster is idle: the state in a mark of a busy cluster would not last."""
 
 import asyncio
 from itertools import chain
@@ -11,16 +11,16 @@ from kwokctl.etcd.marks.present import current_revision
 from kwokctl.model import ClusterName
 
 WITHIN = 300.0
-"""Seconds beside those of rest: how long a new cluster takes depends on the machine."""
+"""Seconds, beyond those of idleness, until a cluster must be idle: new clusters take long on slow machines."""
 _LOOKS = 4
-"""Looks in the time in which nothing is to be written."""
+"""The number of checks during the time without writes."""
 _NAMED = 5
 
 
 async def wait_at_rest(home: Home, cluster: ClusterName, *, seconds: float, within: float) -> None:
-    """Return when for some seconds nothing was written that a rewind would put back.
+    """Wait until for some seconds nothing was written that a rewind would put back.
 
-    Raises TimedOutError, which names what is written, if that does not come to pass `within` a time.
+    Raises TimedOutError, which names the latest write, if that does not happen `within` a number of seconds.
     """
     with using(home.workdir, cluster):
         async with reached(home, cluster) as reach:
@@ -28,7 +28,7 @@ async def wait_at_rest(home: Home, cluster: ClusterName, *, seconds: float, with
 
 
 async def until_at_rest(reach: Reach, *, seconds: float, within: float) -> None:
-    """Wait for the same in a cluster that is connected."""
+    """Wait until a connected cluster is idle, as `wait_at_rest` does."""
     rest = _Rest(reach)
     try:
         async with asyncio.timeout(within):
@@ -49,13 +49,13 @@ class _Rest:
 
     async def wait(self, seconds: float) -> None:
         self._revision = await current_revision(self._reach.kv)
-        quiet = -1  # the first look has no counts to compare with
+        quiet = -1  # the first check has no counts to compare with
         while quiet < _LOOKS:
             quiet = 0 if await self._is_written() else quiet + 1
             await asyncio.sleep(seconds / _LOOKS)
 
     async def _is_written(self) -> bool:
-        """Tell whether something was written since the last look."""
+        """Return whether something was written since the last check."""
         kv, ranges = self._reach.kv, self._reach.scope.ranges
         revision = await current_revision(kv)
         written = await asyncio.gather(

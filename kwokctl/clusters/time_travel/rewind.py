@@ -1,4 +1,4 @@
-"""Takes a cluster back to a mark while etcd and the API server run, and every watch goes on."""
+"""Rewinds a cluster to a mark while etcd and the API server run and watches stay open."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,32 +20,33 @@ from kwokctl.etcd.marks.content import opened
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, ClusterName
 
 PAUSED = (KUBE_CONTROLLER_MANAGER,)
-"""What would answer each write with others, beside what the user has added."""
+"""The component that would react to each write; paused with those that the user has added."""
 _PAUSED_FOR_MOVES = (KUBE_SCHEDULER,)
-"""It ends when a pod that it has bound is on another node, or on none: it takes its cache for corrupt."""
+"""The scheduler ends when a pod that it has bound changes or loses its node: it considers its cache corrupt."""
 
 
 class Rewound(msgspec.Struct, frozen=True, kw_only=True):
-    """What `snapshot rewind` has done."""
+    """The result of `snapshot rewind`."""
 
     mark: str
     written: int
-    """Objects that were put back as they were."""
+    """The number of objects that were put back."""
     deleted: int
-    """Objects that did not exist at the mark; without Events."""
+    """The number of deleted objects that did not exist at the mark, without Events."""
     events: int
-    """Events that were deleted."""
+    """The number of deleted Events."""
     unsettled: tuple[str, ...]
-    """Objects that running components change again and again, by resource, namespace and name."""
+    """The objects that running components keep changing, by resource, namespace and name."""
 
 
 async def rewind_cluster(
     home: Home, cluster: ClusterName, name: str, *, keep_events: bool = False
 ) -> Rewound:
-    """Put everything back as it was at a mark, the latest without a name.
+    """Put everything back as it was at a mark, the latest if no name is given.
 
-    It ends when the controller-manager answers again. That acts on new objects, and a scheduler binds pods, when
-    they have filled their caches: a tenth of a second later or two, seconds with 100,000 pods. Killed at any moment, it can be done again, and completes.
+    Returns when the controller-manager answers again. It acts on new objects, and the scheduler binds pods,
+    once they have filled their caches: after a tenth of a second or two, or seconds with 100,000 pods. A
+    rewind that was killed at any moment can be repeated.
     """
     with alone(home.workdir, cluster):
         async with reached(home, cluster) as reach:
@@ -81,18 +82,18 @@ def _pausing(reach: Reach) -> AbstractAsyncContextManager[Pause]:
 
 
 class Outlook(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rewind would do."""
+    """The writes that a rewind would make."""
 
     mark: str
     written: Mapping[str, int]
-    """How many objects would be put back, by what kubectl calls their resource."""
+    """The numbers of objects that would be put back, by kubectl's name of their resource."""
     deleted: Mapping[str, int]
     objects: tuple[ChangedObject, ...] = ()
-    """Each of them, by key."""
+    """The objects that differ, by key."""
 
 
 async def foreseen(home: Home, cluster: ClusterName, name: str) -> Outlook:
-    """Return what `rewind_cluster` would write now."""
+    """Return the writes that `rewind_cluster` would make now."""
     async with reached(home, cluster) as reach:
         mark = reach.marks.find(name)
         check_origin(reach, mark)
@@ -106,13 +107,13 @@ async def foreseen(home: Home, cluster: ClusterName, name: str) -> Outlook:
 
 
 async def has_same_history(reach: Reach, mark: Mark) -> bool:
-    """Tell whether etcd's revisions since a mark say what was written: not after a restore."""
+    """Return whether etcd's revisions since a mark show all writes, which they do not after a restore."""
     found = await reach.kv.get(mark.key)
     return found is not None and found.mod_revision == mark.witness
 
 
 def check_origin(reach: Reach, mark: Mark) -> None:
-    """Raise ConflictError for a mark of another cluster, or of one with other keys."""
+    """Raise ConflictError for a mark of another cluster, or with another prefix of keys."""
     if mark.cluster and reach.uid and mark.cluster != reach.uid:
         raise ConflictError(
             f"the mark '{mark.name}' is of another cluster than the one that etcd holds",
@@ -127,7 +128,7 @@ def check_origin(reach: Reach, mark: Mark) -> None:
 
 
 async def advance(reach: Reach, mark: Mark, settled: Settled) -> Mark:
-    """Note that the cluster is as marked: the next rewind looks only at what comes from now on."""
+    """Note that the cluster is as marked: the next rewind compares only later writes."""
     witness = await write_witness(reach.kv, mark.name)
     later = msgspec.structs.replace(mark, baseline=settled.revision, witness=witness)
     reach.marks.keep(later)
@@ -135,7 +136,7 @@ async def advance(reach: Reach, mark: Mark, settled: Settled) -> Mark:
 
 
 async def _advanced(reach: Reach, mark: Mark, settled: Settled) -> None:
-    """Note it if that can be: the cluster is as marked also where the disk is full."""
+    """Note that the cluster is as marked, unless the disk is full: the rewind has succeeded nevertheless."""
     try:
         await advance(reach, mark, settled)
     except UnavailableError as e:

@@ -1,4 +1,4 @@
-"""Which keys of an API server a rewind puts back, and in which order."""
+"""The keys of an API server that a rewind puts back, and their order."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -17,17 +17,17 @@ _LEFT_ALONE = (
     "masterleases/",
     "peerserverleases/",
 )
-"""What programs that run renew all the time: an old state of it would make them look dead."""
+"""Keys that running programs keep renewing: an old value would make the programs look dead."""
 _DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
 _SERVICES = "services/specs/"
 _PODS = "pods/"
 _RESTLESS = (_DEFINITIONS, "apiregistration.k8s.io/", _SERVICES, "ipaddresses/", "servicecidrs/")
-"""What controllers within the API server keep in step: they may answer a write with another."""
+"""Kinds that controllers within the API server keep consistent: they may react to a write with another."""
 _ORDER: tuple[tuple[str, bool | None], ...] = (
     (_DEFINITIONS, True),
     ("apiregistration.k8s.io/", True),
     ("namespaces/", True),
-    # An address whose Service is not there is taken away, whichever of the two comes or goes.
+    # The API server deletes an address without its Service, whichever of the two comes or goes first.
     (_SERVICES, None),
     ("ipaddresses/", None),
     ("ranges/", None),
@@ -38,7 +38,7 @@ _ORDER: tuple[tuple[str, bool | None], ...] = (
     ("namespaces/", False),
     (_DEFINITIONS, False),
 )
-"""Folders in the order in which they are written to: what is put back, deleted (False), or both."""
+"""Folders in the order of writing: objects that are put back (True), deleted (False), or both."""
 
 
 class RewindScope:
@@ -50,12 +50,12 @@ class RewindScope:
 
     @property
     def events(self) -> Range:
-        """Where Events are."""
+        """The range of Events."""
         return _range(self._folder(_EVENTS))
 
     @property
     def ranges(self) -> Sequence[Range]:
-        """All that is put back."""
+        """The ranges that are put back."""
         start, found = self._prefix, []
         for folder in sorted(map(self._folder, _LEFT_ALONE)):
             found.append((start, folder))
@@ -63,35 +63,35 @@ class RewindScope:
         return (*found, (start, prefix_end(self._prefix)))
 
     def is_definition(self, key: bytes) -> bool:
-        """Tell whether a key is that of a CustomResourceDefinition."""
+        """Return whether a key is that of a CustomResourceDefinition."""
         return key.startswith(self._folder(_DEFINITIONS))
 
     def moves_pods(self, writes: Iterable[Write]) -> bool:
-        """Tell whether pods are put back elsewhere than where the scheduler may know them."""
+        """Return whether pods are put back on other nodes than the scheduler may know."""
         pods = self._folder(_PODS)
         put = (w for w in writes if w.value is not None and w.key.startswith(pods))
         return not all(map(keeps_node, put))
 
     def is_restless(self, writes: Iterable[Write]) -> bool:
-        """Tell whether the API server itself may change more when these have been written."""
+        """Return whether the API server itself may change more objects in reaction to these writes."""
         folders = tuple(map(self._folder, _RESTLESS))
         return any(write.key.startswith(folders) for write in writes)
 
     def in_order(self, writes: Iterable[Write]) -> Sequence[Sequence[Write]]:
-        """Return groups of writes, each of which must be done before the next is begun."""
+        """Return groups of writes, each to be completed before the next."""
         ordered = sorted(writes, key=lambda write: (self._rank(write), write.key))
         return [list(group) for _, group in groupby(ordered, key=self._rank)]
 
     def words(self, key: bytes) -> Sequence[str]:
-        """Return the parts of a key behind the prefix: folder, perhaps namespace, and name."""
+        """Return the parts of a key after the prefix: the folder, perhaps a namespace, and the name."""
         return key.removeprefix(self._prefix).decode(errors="replace").split("/")
 
     def resource(self, key: bytes) -> str:
-        """Return what kubectl calls the resource of an object."""
+        """Return kubectl's name for the resource of an object."""
         return in_words("/".join(self.words(key)))[0]
 
     def name(self, key: bytes) -> str:
-        """Name an object as people do: `nodes/node-000000`, `pods/default/web`."""
+        """Return an object's name for people: `nodes/node-000000`, `pods/default/web`."""
         return "/".join(filter(None, in_words("/".join(self.words(key)))))
 
     def _rank(self, write: Write) -> tuple[int, bool]:

@@ -1,4 +1,4 @@
-"""Goes back to a mark: writes what differs, and looks again, until nothing does."""
+"""Rewinds to a mark: writes the differences and compares again, until nothing differs."""
 
 import asyncio
 from collections import Counter
@@ -21,35 +21,35 @@ from kwokctl.etcd.marks.present import Present, present_in_all, present_since
 from kwokctl.tasks import both, for_each
 
 Step = Callable[[], Awaitable[None]]
-"""Something that has to be done before something else."""
+"""A preparation that a rewind awaits before it writes."""
 _TRIES = 4
-"""How often an object is written that does not stay as it was at the mark."""
+"""The most writes of an object that does not stay as it was at the mark."""
 _PARALLEL_DELETIONS = 64
 REST = 0.25
-"""Seconds in which controllers within the API server answer what was written."""
+"""Seconds in which controllers within the API server react to writes."""
 
 
 class Settled(msgspec.Struct, frozen=True, kw_only=True):
-    """How a cluster has come to be as at a mark."""
+    """The result of a rewind."""
 
     revision: int
-    """Of the look that found no difference."""
+    """The revision of the comparison that found no difference."""
     written: int
-    """Objects that were put back."""
+    """The number of objects that were put back."""
     deleted: int
     unsettled: tuple[bytes, ...]
-    """The keys of those that do not stay as they were."""
+    """The keys of the objects that do not stay as they were."""
 
 
 class Settling:
-    """One way back."""
+    """One rewind to a mark."""
 
     def __init__(
         self, reach: Reach, mark: Mark, content: Content, *, in_all: bool, rest: float = REST
     ) -> None:
-        """Compare everything if `in_all`, else only what was written since the mark.
+        """Compare everything if `in_all`, else only objects that were written since the mark.
 
-        `rest` is for controllers within the API server.
+        `rest` waits for controllers within the API server.
         """
         self._reach = reach
         self._mark = mark
@@ -61,7 +61,7 @@ class Settling:
         self._may_move_pods = False
 
     async def look(self) -> tuple[int, list[Write]]:
-        """Return what differs now, and the revision at which it does."""
+        """Return the revision of a comparison, and the writes that would put back what differs at it."""
         ranges = self._reach.scope.ranges
         found: Present
         if self._in_all:
@@ -71,9 +71,9 @@ class Settling:
         return found.revision, list(difference(self._content, found.changed, found.missing))
 
     async def run(self, *, before_writes: Step, before_moves: Step) -> Settled:
-        """Write until two looks in a row agree that all is as marked, or objects do not stay so.
+        """Write until two comparisons in a row find no difference, or until objects do not stay as marked.
 
-        `before_writes` is done once, and so is `before_moves` if pods are put back on other nodes, or on none.
+        `before_writes` is awaited once, and so is `before_moves` if pods change or lose their nodes.
         """
         with self._reach.home.progress.step(
             f"Going back to '{self._mark.name}'", unit="objects"
@@ -100,16 +100,16 @@ class Settling:
         )
 
     async def _first_look(self, before_writes: Step, before_moves: Step) -> tuple[int, list[Write]]:
-        """Look while that is done which has to be done before anything is written."""
+        """Compare while the preparations run that must precede the first write."""
 
         async def look() -> tuple[int, list[Write]]:
             revision, writes = await self.look()
             await self._prepare(writes, before_moves)
             return revision, writes
 
-        # Where the look fails the rest is done nevertheless: half a stop is worse than a whole one.
+        # Even if the comparison fails, the preparations are completed: half of the components must not stay stopped.
         looked, _ = await both(look(), before_writes())
-        # What was written meanwhile is found after the first writes; without any, it is found now.
+        # Other clients' writes meanwhile are found after our first writes; without any of ours, they are found now.
         return looked if looked[1] else await self.look()
 
     async def _prepare(self, writes: Sequence[Write], before_moves: Step) -> None:
@@ -123,9 +123,9 @@ class Settling:
 
 
 async def delete_events(reach: Reach, mark: Mark) -> int:
-    """Delete the Events made after a mark; return their number.
+    """Delete the Events that were created after a mark, and return their number.
 
-    New ones that programs which run make meanwhile may stay.
+    Events that running programs create meanwhile may stay.
     """
     start, end = reach.scope.events
     made = await reach.kv.created(start, end, since=mark.revision + 1)

@@ -1,4 +1,4 @@
-"""Writes differences to etcd, no faster than the API server's watches show them."""
+"""Writes differences to etcd, at the pace of the API server's watches."""
 
 from collections.abc import Sequence
 
@@ -13,25 +13,25 @@ from kwokctl.progress import Step
 
 
 class DifferenceWriter:
-    """Puts objects back, and deletes those that were not there."""
+    """Puts objects back, and deletes those that did not exist at the mark."""
 
     def __init__(self, store: ObjectStore, view: ApiView, scope: RewindScope, step: Step) -> None:
-        """Write to `store`, and wait until `view` has shown it; `step` counts."""
+        """Write to `store`, and wait until `view` shows the writes; `step` is called for each."""
         self._store = store
         self._view = view
         self._scope = scope
         self._step = step
 
     async def write(self, writes: Sequence[Write]) -> None:
-        """Write them in the order that controllers within the API server need."""
+        """Make the writes in the order that controllers within the API server need."""
         for group in self._scope.in_order(writes):
             await write_until_shown(group, self._one, self._wait_shown)
             await self._view.wait_established([w for w in group if self._is_new_kind(w)])
 
     async def _one(self, write: Write) -> tuple[Write, int] | None:
-        """Write what is as it was when the difference was seen, and return the revision.
+        """Make one write and return its revision, unless the object has changed since the comparison.
 
-        Where another client has written meanwhile, the next look finds what differs then.
+        If another client has changed it, the next comparison finds the new difference.
         """
         try:
             if write.value is None:

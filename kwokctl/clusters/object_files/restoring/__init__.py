@@ -1,1 +1,1 @@
-"""Objects of a file into a cluster: checked, put in order, and written."""
+"""The restore of a file of objects into a cluster: its checks, the order of objects, and the writers."""

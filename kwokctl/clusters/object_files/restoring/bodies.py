@@ -1,4 +1,4 @@
-"""What is sent of an object of a file, to be created or to replace the one that is there. Pure."""
+"""The bodies of requests that create objects of a file, or replace existing ones. Pure."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ NOT_SENT = (
     "uid", "resourceVersion", "selfLink", "generation", "creationTimestamp", "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )  # fmt: skip
-"""Metadata that are the API server's to say."""
+"""Metadata that the API server determines."""
 _BOOTSTRAPPED = ("kubernetes.io/bootstrapping", "rbac-defaults")
 _OF_THE_CLUSTER = frozenset(
     (
@@ -31,17 +31,17 @@ _GENERATED = (
     "batch.kubernetes.io/controller-uid",
     "batch.kubernetes.io/job-name",
 )
-"""Labels that the API server gives to the pods of a Job, and accepts from no other client."""
+"""Labels that the API server gives to the pods of a Job, and accepts from no client."""
 _FIXED = {
     "Node": ("podCIDR", "podCIDRs", "providerID"),
     "PersistentVolumeClaim": ("volumeName",),
     "Service": ("clusterIP", "clusterIPs", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy"),
 }
-"""Fields of `spec` that no update may change."""
+"""Immutable fields of `spec`."""
 
 
 def is_of_the_cluster(item: RestoreItem) -> bool:
-    """Tell whether a cluster makes such an object by itself, with values of its own."""
+    """Return whether every cluster creates such an object by itself, with its own values."""
     each = item.object
     if (each.kind, each.namespace, each.name) in _OF_THE_CLUSTER:
         return True
@@ -55,7 +55,7 @@ def is_of_the_cluster(item: RestoreItem) -> bool:
 
 
 def sent(body: bytes) -> dict[str, Json]:
-    """Return what is sent of an object to create it; its status is in it."""
+    """Return the body that creates an object, including its status."""
     value: dict[str, Json] = orjson.loads(body)
     metadata = {k: v for k, v in value["metadata"].items() if k not in NOT_SENT}
     value["metadata"] = metadata
@@ -65,7 +65,7 @@ def sent(body: bytes) -> dict[str, Json]:
 
 
 def replacing(value: dict[str, Json], existing: Mapping[str, Json]) -> dict[str, Json]:
-    """Return what is sent to replace an object that exists."""
+    """Return the body that replaces an existing object."""
     there = existing["metadata"]
     metadata = {
         **value["metadata"],
@@ -83,7 +83,7 @@ def replacing(value: dict[str, Json], existing: Mapping[str, Json]) -> dict[str,
 
 
 def without_address(value: dict[str, Json]) -> dict[str, Json] | None:
-    """Return a Service that gets an address of its own; None for all else."""
+    """Return a Service without its address, so that it gets another; None for other objects."""
     spec = value.get("spec")
     if value["kind"] != "Service" or not spec or spec.get("clusterIP", "None") == "None":
         return None

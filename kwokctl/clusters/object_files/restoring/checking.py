@@ -1,4 +1,4 @@
-"""Finds out what a cluster cannot take of a file, before anything is touched."""
+"""Checks, before anything is changed, that a cluster can take the objects of a file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -11,33 +11,33 @@ from kwokctl.kube.served_kinds import ServedKind, ServedKinds
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _NAMED = 5
-"""Kinds that a message names."""
+"""The most kinds that a message names."""
 
 
 class RestoreItem(msgspec.Struct, frozen=True, kw_only=True):
-    """An object of a file, and where it goes."""
+    """An object of a file, with its kind in the cluster."""
 
     object: FileObject
     kind: ServedKind
 
     @property
     def resource(self) -> Resource:
-        """What it is an object of."""
+        """The resource of the object."""
         return self.kind.resource
 
     @property
     def is_definition(self) -> bool:
-        """Whether it makes the cluster serve another kind."""
+        """Whether it is a definition that makes the cluster serve another kind."""
         return (self.resource.group, self.resource.kind) == DEFINITION
 
 
 def checked(
     file: ObjectFile, served: ServedKinds, words: Sequence[str], start: int
 ) -> list[RestoreItem]:
-    """Return the objects of a file, of the kinds that `words` name, if there are any.
+    """Return the objects of a file, with `words` only those of the kinds that they name.
 
-    Raises SnapshotError if the file is damaged, has no objects, some that the cluster does not
-    serve, or some without their namespace; UsageError for a word that names no kind.
+    Raises SnapshotError if the file is damaged or has no objects, if the cluster does not serve the
+    kind of one, or if one lacks its namespace; UsageError for a word that names no kind.
     """
     objects = list(file.objects(start))
     if not objects:
@@ -100,7 +100,7 @@ def _demand(file: ObjectFile, kinds: _Kinds, objects: Iterable[FileObject]) -> N
 
 
 def _demand_namespaces(file: ObjectFile, items: Iterable[RestoreItem]) -> None:
-    """Raise SnapshotError for objects that are in a namespace, if they do not say in which."""
+    """Raise SnapshotError for objects of namespaced kinds that do not name their namespace."""
     lost = [
         f"{item.object.label} (line {item.object.line})"
         for item in items
@@ -153,11 +153,11 @@ class _Definition(msgspec.Struct):
 
 
 def kinds_of(definition: FileObject) -> Iterator[ServedKind]:
-    """Yield what a definition of custom resources makes a cluster serve."""
+    """Yield the kinds that a CustomResourceDefinition makes a cluster serve."""
     try:
         spec = msgspec.json.decode(definition.body, type=_Definition).spec
     except msgspec.ValidationError:
-        return  # what the API server refuses defines nothing
+        return  # the API server refuses such a definition, so it adds no kind
     names = (spec.names.plural, spec.names.singular, spec.names.kind.lower())
     for version in spec.versions:
         yield ServedKind(

@@ -1,7 +1,7 @@
-"""Writes pods of a file to etcd, past the API server, where it would store them as they are.
+"""Writes pods of a file to etcd, past the API server, if it would store them unchanged.
 
-Of pods that are alike the first goes through the API. If it is stored as the file has it, so would the
-others be. What cannot be written so goes through the API as well.
+The first of similar pods goes through the API. If it is stored as it is in the file, the API server would
+store the others unchanged as well. Pods that cannot be written this way also go through the API.
 """
 
 from collections import defaultdict
@@ -41,10 +41,10 @@ class _Pod(msgspec.Struct, frozen=True):
 
 
 class DirectPods:
-    """Restores groups of objects, pods of a namespace together where they are many."""
+    """Restores groups of objects, with bulk writes for many pods of a namespace."""
 
     def __init__(self, reach: Reach, loader: ObjectLoader, uids: NewUids) -> None:
-        """Leave to `loader` what goes through the API."""
+        """Let `loader` write the objects that go through the API."""
         self._reach = reach
         self._loader = loader
         self._uids = uids
@@ -56,7 +56,7 @@ class DirectPods:
         self._is_allowed = reach.saved.data_path().path == "etcd"
 
     async def load(self, items: Sequence[RestoreItem]) -> None:
-        """Write objects that need nothing of each other."""
+        """Write objects that do not depend on each other."""
         of = defaultdict(list)
         for item in items:
             of[item.object.namespace if item.resource == PODS else ""].append(item)
@@ -90,7 +90,7 @@ class DirectPods:
         return not self._uids.missing(owner.uid for owner in item.object.owners)
 
     def _alike(self, items: Sequence[RestoreItem]) -> Iterator[list[_Pod]]:
-        """Yield the pods whose owners are there, those that are alike together."""
+        """Yield groups of similar pods, without those whose owners are missing."""
         found: defaultdict[bytes, list[_Pod]] = defaultdict(list)
         for item in items:
             if self._is_owned(item):
@@ -99,7 +99,7 @@ class DirectPods:
         yield from found.values()
 
     async def _written(self, alike: list[_Pod], admission: SetAdmission) -> list[RestoreItem]:
-        """Write pods; return those that must go through the API."""
+        """Write similar pods to etcd, and return those that must go through the API."""
         is_left = admission.why is not None or not is_sound(alike[0].value)
         if is_left or len(alike) < FEWEST_COPIES:
             return [pod.item for pod in alike]
@@ -122,7 +122,7 @@ class DirectPods:
         return left
 
     async def _proven(self, pod: _Pod) -> MetadataInJson | None:
-        """Return the metadata of a pod that is stored as the file has it; None for another one."""
+        """Return the stored metadata of a pod if it is stored as it is in the file, else None."""
         found = await self._reach.kv.get(self._key(pod))
         if found is None:
             return None
@@ -139,7 +139,7 @@ class DirectPods:
     async def _one(
         self, pod: _Pod, proven: MetadataInJson, admission: SetAdmission
     ) -> tuple[Write, int] | None:
-        """Write a pod that is not there yet, as long as nothing speaks against it."""
+        """Write a pod that does not exist yet; None if it must go through the API."""
         uid, now = new_uid(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             whole = _whole(pod.value, proven, uid=uid, now=now)
@@ -150,7 +150,7 @@ class DirectPods:
             return None
         key = self._key(pod)
         space = self._keys.key(NAMESPACES, None, pod.item.object.namespace)
-        # What is written to a namespace after its deletion would never be collected.
+        # An object written to a namespace after its deletion would never be collected.
         unchanged = Compare(space, admission.namespace_version)
         try:
             revision = await self._reach.store.add([Put(key, value)], [unchanged])
@@ -166,7 +166,7 @@ class DirectPods:
 def _whole(
     value: Mapping[str, Json], proven: MetadataInJson, *, uid: str, now: str
 ) -> dict[str, Json]:
-    """Return an object with the metadata that the API server gives it."""
+    """Return an object with the metadata that the API server would give it."""
     metadata = {**value["metadata"], "uid": uid, "creationTimestamp": now}
     if "generation" in proven:
         metadata["generation"] = proven["generation"]

@@ -1,4 +1,4 @@
-"""Follows objects to their new uids: all that names one by its uid names the new one."""
+"""Replaces the uids of a file with the new ones, wherever objects refer to each other."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ _UID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 
 class NewUids:
-    """The uids of objects in the file, and those that they have now."""
+    """The new uids of objects, by their uids in the file."""
 
     def __init__(self) -> None:
         """Begin without any."""
@@ -19,17 +19,17 @@ class NewUids:
             self._new[old.encode()] = new.encode()
 
     def knows(self, old: str) -> bool:
-        """Tell whether an object has come to its new uid."""
+        """Return whether the new uid of an object is known."""
         return old.encode() in self._new
 
     def missing(self, owners: Iterable[str]) -> list[str]:
-        """Return those of some uids that are not known."""
+        """Return the owners whose new uids are not known."""
         return [uid for uid in owners if not self.knows(uid)]
 
     def followed(self, body: bytes) -> bytes:
-        """Return an object whose references lead to the new objects.
+        """Return an object as JSON, with references to the new objects.
 
-        That is owners, the claim of a volume, and the labels of a Job's pods: a uid is unlike any
-        other text.
+        References are owners, the claim of a volume, and labels of a Job's pods. A uid is replaced wherever it
+        occurs, because no other text looks like one.
         """
         return _UID.sub(lambda found: self._new.get(found[0], found[0]), body)

@@ -1,4 +1,4 @@
-"""What objects of a file have in common: one that the API server takes speaks for others. Pure."""
+"""Groups similar pods of a file: if the API server accepts one, it would accept the others. Pure."""
 
 from collections.abc import Mapping
 
@@ -20,20 +20,20 @@ _OWN = {
     "startTime",
     "startedAt",
 }
-"""Fields of a pod's status whose texts differ between pods that are alike."""
+"""Fields of a pod's status that differ between similar pods."""
 _OWN_PARTS = {"hostIP", "hostIPs", "podIP", "podIPs", "startTime"}
-"""Parts of a status that have such fields, and that the API server has rules for."""
+"""Parts of a status with such fields, for which the API server has rules."""
 _ANY = "*"
 _TOKEN = "kube-api-access-"  # noqa: S105 - the beginning of a name
 _SETTLED = frozenset(("annotations", "finalizers"))
-"""Metadata in which pods that are alike agree."""
+"""Metadata that must be equal in similar pods."""
 
 
 def likeness(pod: Mapping[str, Json]) -> bytes:
-    """Return what pods must have in common for the API server to do the same with each.
+    """Return a key that is equal for pods that the API server treats alike.
 
-    That is all but the name, labels, owners, node, addresses and times of a pod, and the name that
-    admission makes up for the volume of its token.
+    It consists of everything but the name, labels, owners, node, addresses and times of a pod, and the
+    random name that admission gives the volume of its token.
     """
     metadata, spec = pod["metadata"], {**pod.get("spec", {}), "nodeName": ""}
     if spec.get("hostname") == metadata["name"]:
@@ -52,7 +52,7 @@ def likeness(pod: Mapping[str, Json]) -> bytes:
 
 
 def is_sound(pod: Mapping[str, Json]) -> bool:
-    """Tell whether the API server would take what a pod does not have in common with others."""
+    """Return whether the API server would accept the parts of a pod that the key leaves out."""
     metadata, spec = pod["metadata"], pod.get("spec", {})
     labels = metadata.get("labels") or {}
     node = spec.get("nodeName", "")
@@ -66,7 +66,7 @@ def is_sound(pod: Mapping[str, Json]) -> bool:
 
 
 def _token_of(spec: Mapping[str, Json]) -> str:
-    """Return the name of the volume that admission adds; empty if there is none."""
+    """Return the name of the volume that admission adds; empty without one."""
     names = (each.get("name", "") for each in spec.get("volumes") or ())
     return next((name for name in names if name.startswith(_TOKEN)), "")
 
@@ -82,6 +82,6 @@ def _is_own(name: str, value: Json) -> bool:
 
 
 def _has_sound_status(pod: Mapping[str, Json]) -> bool:
-    """Tell whether the addresses and times of a pod's status are some; they are all that is its own."""
+    """Return whether the addresses and times of a pod's status are valid."""
     own = _OWN_PARTS & pod.get("status", {}).keys()
     return check_change(PODS, {**pod, "status": {}}, pod, own) is None

@@ -1,4 +1,4 @@
-"""Writes objects of a file to a cluster, many at once, each after what it needs."""
+"""Writes objects of a file to a cluster through its API, many in parallel."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,29 +29,29 @@ PARALLEL_REQUESTS = 32
 _QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
 _TRIES = 10
 _PAUSE = 0.3
-"""Seconds until what was just made can be referred to: controllers of the API server learn of it."""
+"""Seconds until a new object can be referred to: controllers of the API server must see it first."""
 _OWN_STATUS = frozenset(("Namespace", "CustomResourceDefinition", "APIService"))
-"""Kinds whose status is the cluster's own finding."""
+"""Kinds whose status the cluster determines."""
 
 
 class LoadCounts(msgspec.Struct, kw_only=True):
-    """What has become of the objects of a file."""
+    """The results of writing the objects of a file."""
 
     created: int = 0
     updated: int = 0
     left: int = 0
-    """Objects that the cluster makes by itself."""
+    """The number of objects that were left alone because every cluster creates them by itself."""
     skipped: list[str] = msgspec.field(default_factory=list)
-    """Objects whose owner is neither in the file nor in the cluster."""
+    """The objects whose owner is neither in the file nor in the cluster."""
     failed: list[str] = msgspec.field(default_factory=list)
-    """Objects that were refused, with the reason."""
+    """The objects that were refused, with the reasons."""
 
 
 class ObjectLoader:
     """Writes objects to one cluster."""
 
     def __init__(self, client: Client, uids: NewUids, step: Step) -> None:
-        """Write by `client`; `uids` learns the new ones, `step` counts."""
+        """Write through `client`; new uids are noted in `uids`, and `step` is called for each object."""
         self.counts = LoadCounts()
         self._client = client
         self._uids = uids
@@ -59,14 +59,14 @@ class ObjectLoader:
         self._around = Surroundings(client)
 
     async def load(self, items: Sequence[RestoreItem]) -> None:
-        """Write objects that need nothing of each other.
+        """Write objects that do not depend on each other.
 
-        What the cluster refuses is counted; ApiError is raised if it does not answer.
+        Refusals of the cluster are counted; ApiError is raised if it does not answer.
         """
         await for_each(items, self._load, at_once=PARALLEL_REQUESTS)
 
     def note_created(self, item: RestoreItem, uid: str) -> None:
-        """Count an object that was created otherwise, and note its new uid."""
+        """Count an object that another writer has created, and note its new uid."""
         self.counts.created += 1
         self._uids.note(item.object.uid, uid)
         self._step.advance()
@@ -90,7 +90,7 @@ class ObjectLoader:
             await self._write(item)
 
     async def _missing(self, item: RestoreItem) -> list[Owner]:
-        """Return the owners that are nowhere; those in the cluster are owners from now on."""
+        """Return the owners that do not exist; the uids of those in the cluster are noted."""
         unknown = [owner for owner in item.object.owners if not self._uids.knows(owner.uid)]
         missing = []
         for owner in unknown:
@@ -134,9 +134,9 @@ class ObjectLoader:
         return await self._sent("POST", path, value)
 
     async def _holds_ports(self, item: RestoreItem, refusal: ApiError) -> bool:
-        """Return whether an object was refused, but exists.
+        """Return whether a Service was refused because it exists already and holds its ports.
 
-        The API server allocates the ports of a Service before it looks for one of that name, which may hold them.
+        The API server allocates the ports of a Service before it looks for a Service of that name.
         """
         if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY or item.object.kind != "Service":
             return False

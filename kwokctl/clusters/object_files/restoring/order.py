@@ -1,4 +1,4 @@
-"""Puts objects into an order in which each finds what it needs. Pure."""
+"""Orders objects so that each comes after the objects on which it depends. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -29,17 +29,18 @@ _RANKS = {
         )
     )
 }
-"""Kinds that others refer to, in their order."""
+"""Kinds that others refer to, in the order of writing."""
 _OTHERS = len(_RANKS)
 _LAST = (("", "Pod"), ("", "ResourceQuota"))
-"""Pods need most of the others; a quota would count what comes after it."""
+"""Kinds that are written last: pods depend on most others; a quota would count objects written after it."""
 _WEBHOOKS = "admissionregistration.k8s.io"
 
 
 def in_order(items: Sequence[RestoreItem]) -> Iterator[list[RestoreItem]]:
-    """Yield groups of objects, each of which must be there before the next is begun.
+    """Yield groups of objects, each to be written completely before the next.
 
-    Owners come before what they own. What admits others comes last, for it would judge the rest.
+    Owners come before their dependents. Admission webhooks and policies come last, because they would
+    apply to the others.
     """
     depths = _depths(items)
 
@@ -63,7 +64,7 @@ def _rank(item: RestoreItem, depth: int) -> tuple[int, int, int]:
 
 
 def _depths(items: Iterable[RestoreItem]) -> Mapping[str, int]:
-    """Return how many generations of owners each object has above it in the file, by uid."""
+    """Return the number of generations of owners above each object in the file, by uid."""
     objects = (item.object for item in items if item.object.uid)
     owners = {each.uid: [owner.uid for owner in each.owners] for each in objects}
     depths: dict[str, int] = {}
@@ -73,7 +74,7 @@ def _depths(items: Iterable[RestoreItem]) -> Mapping[str, int]:
 
 
 def _measure(uid: str, owners: Mapping[str, Sequence[str]], depths: dict[str, int]) -> None:
-    """Measure an object and all above it, without recursion: an object can be its own ancestor."""
+    """Set the depth of an object and of its owners, without recursion: an object can be its own ancestor."""
     waiting, seen = [uid], {uid}
     while waiting:
         this = waiting[-1]

@@ -1,4 +1,4 @@
-"""Restores a cluster from a file of objects: what the file does not have stays."""
+"""Restores objects of a file into a cluster, and keeps the cluster's other objects."""
 
 import time
 from collections import Counter
@@ -31,32 +31,32 @@ from kwokctl.model import (
 )
 
 _PAUSED = (KUBE_SCHEDULER, KUBE_CONTROLLER_MANAGER, KWOK_CONTROLLER)
-"""What would answer each object with others, and change it, before all are there; beside what the user
+"""The components that would react to each object before all are there; paused with those that the user
 has added."""
 _SHOWN = 5
 
 
 class RestoredObjects(msgspec.Struct, frozen=True, kw_only=True):
-    """What `snapshot restore --format k8s` has done."""
+    """The result of `snapshot restore --format k8s`."""
 
     path: Path
     created: int
     updated: int
     left: int
-    """Objects that a cluster makes by itself: they stay as they are."""
+    """The number of objects that every cluster creates by itself, which were left alone."""
     skipped: tuple[str, ...]
-    """Objects without their owners, with these."""
+    """The objects without their owners, with the missing owners."""
     failed: tuple[str, ...]
-    """Objects that were refused, with the reason."""
+    """The objects that were refused, with the reasons."""
 
 
 async def restore_objects(
     home: Home, name: ClusterName, path: Path, kinds: Sequence[str]
 ) -> RestoredObjects:
-    """Create the objects of a file, and update those that exist; of `kinds`, if there are any.
+    """Create the objects of a file, and update those that exist; with `kinds` only objects of these.
 
-    The file is read and checked before anything is touched. Scheduler and controllers are paused
-    meanwhile. Raises SnapshotError if the cluster took none of the objects.
+    The file is read and checked before anything is changed. Scheduler and controllers are paused
+    meanwhile. Raises SnapshotError if the cluster accepted none of the objects.
     """
     with alone(home.workdir, name):
         async with reached(home, name) as reach:
@@ -82,20 +82,20 @@ async def restore_objects(
 async def foreseen_objects(
     home: Home, name: ClusterName, path: Path, kinds: Sequence[str]
 ) -> Mapping[str, int]:
-    """Return how many objects of which kinds `restore_objects` would write."""
+    """Return the number of objects that `restore_objects` would write, by kind."""
     async with reached(home, name) as reach:
         items = await _items(reach, path, kinds)
     return Counter(item.resource.plural for item in items)
 
 
 def controllers_paused(reach: Reach) -> AbstractAsyncContextManager[None]:
-    """Let nothing answer objects that are written through the API server, as long as a block runs."""
+    """Pause the components that react to objects written through the API server, while a block runs."""
     wanted = (*_PAUSED, *answering(reach.saved.options, needs_webhooks=True))
     return paused(reach.runtime, reach.saved, reach.marks.paths, wanted)
 
 
 async def load_items(reach: Reach, items: Sequence[RestoreItem], uids: NewUids) -> LoadCounts:
-    """Write objects in their order; `uids` learns which are the new ones."""
+    """Write objects in their order; new uids are noted in `uids`."""
     view = ApiView(reach.client, reach.scope)
     title = "Restoring objects"
     with reach.home.progress.step(title, total=len(items), unit="objects") as step:

@@ -1,4 +1,4 @@
-"""What objects of a file need and the file does not have: owners, namespaces, service accounts."""
+"""The objects that a file refers to but does not have: owners, namespaces, service accounts."""
 
 import asyncio
 from collections import defaultdict
@@ -15,24 +15,24 @@ from kwokctl.kube.resource import NAMESPACES, SERVICE_ACCOUNTS, Resource
 
 
 class Surroundings:
-    """What is in a cluster besides what a file holds."""
+    """The objects of a cluster that are not in a file."""
 
     def __init__(self, client: Client) -> None:
-        """Ask, and make, through `client`."""
+        """Read and create objects through `client`."""
         self._client = client
         self._uids: dict[tuple[str, str, str | None, str], str] = {}
         self._made: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._done: set[str] = set()
 
     async def uid_of(self, owner: Owner, namespace: str | None) -> str:
-        """Return the uid of an object of the cluster; empty if it is not there."""
+        """Return the uid of an owner in the cluster; empty if it does not exist."""
         key = (owner.api_version, owner.kind, namespace, owner.name)
         if not self._uids.get(key):
             self._uids[key] = await self._found(owner, namespace)
         return self._uids[key]
 
     async def helped(self, refusal: ApiError, item: RestoreItem, value: dict[str, Json]) -> bool:
-        """Make what a refused object lacks; False if nothing can be done about the refusal."""
+        """Create the object that a refused one lacks; False if that is not the reason of the refusal."""
         text, namespace = str(refusal).lower(), item.object.namespace
         if refusal.status == HTTPStatus.NOT_FOUND and namespace:
             await self._make(NAMESPACES, None, namespace)
@@ -54,7 +54,7 @@ class Surroundings:
         return str(found["metadata"]["uid"]) if found else ""
 
     async def _make(self, resource: Resource, namespace: str | None, name: str) -> None:
-        """Create an object that has nothing but a name, once."""
+        """Create an object with only a name, at most once."""
         path = resource.path(namespace, name)
         async with self._made[path]:
             if path in self._done:

@@ -18,6 +18,7 @@ from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import Spelling
 from kwokctl.config.options import spellings
 from kwokctl.config.original.not_served import NOT_SERVED
+from kwokctl.load.schema import SHAPED
 
 REFERENCE = Path(__file__).parent / "reference"
 ENVIRONMENT = REFERENCE / "environment.md"
@@ -31,7 +32,7 @@ def pages() -> Mapping[Path, str]:
     text = filled(text, "options", "\n".join(_options()))
     return {
         ENVIRONMENT: filled(text, "not-served", "\n".join(_not_served())),
-        SCHEMA: json.dumps(schema(), indent=2) + "\n",
+        SCHEMA: json.dumps(schema([SHAPED]), indent=2) + "\n",
     }
 
 

@@ -28,6 +28,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "inspection.status": ("status",),
     "inspection.doctor": ("doctor",),
     "scale": ("scale",),
+    "load": ("load",),
     "plan": ("plan",),
     "time_travel.snapshot": ("snapshot",),
     "inspection.logs": ("logs", "export"),

@@ -27,7 +27,7 @@ KINDS = {
         "ClusterResourceUsage",
         "Metric",
     ),
-    OWN: ("ContainerProgram",),
+    OWN: ("ContainerProgram", "Load"),
     "action.kwok.x-k8s.io/v1alpha1": ("ResourcePatch",),
     "kind.x-k8s.io/v1alpha4": ("Cluster",),
 }
@@ -35,6 +35,8 @@ KINDS = {
 STAGE = "Stage"
 PROGRAM = "ContainerProgram"
 """The kind of document that says what the programs of fake containers do."""
+LOAD = "Load"
+"""The kind of document that says what arrives at a cluster, and when."""
 RECORDED = "ResourcePatch"
 """The kind of document that is a part of recordings."""
 FOR_KUBELET = frozenset(KINDS[KWOK]) - {STAGE}

@@ -38,6 +38,7 @@ _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
     ("etcd", "delete"): {"endpoints": "127.0.0.1:1", "all": "true", "resource": "pods"},
     ("etcd", "snapshot", "record"): {"endpoints": "127.0.0.1:1"},
     ("etcd", "snapshot", "replay"): {"endpoints": "127.0.0.1:1"},
+    ("load", "run"): {"files": bad_values.FILE},
     ("scale",): {"replicas": "1"},
 }
 """What a verb needs meanwhile, where an argument could stand in its place; arguments beside options only."""
@@ -84,7 +85,7 @@ def _call(words: tuple[str, ...], param: Any, value: str) -> list[str]:
         elif each.param_type_name == "option" and each.name == param.name:
             options.append(f"{_spelled(each)}={value}")
         elif each.required:
-            options.append(f"{_spelled(each)}=x")
+            options.append(f"{_spelled(each)}={beside.pop(each.name, 'x')}")
         elif param.name == "set_name" and each.name == "set_name":
             arguments.append(value)
         elif each.param_type_name == "argument" and each.name in beside:

@@ -162,6 +162,7 @@ TAKEN: Mapping[str, Taken] = {
     "snapshot record --filter": _KINDS,
     "snapshot replay --speed": _nothing,
     "snapshot save --rules": _nothing,  # for another format
+    "load run --filename": lambda value: value in ("", "-", FILE),
     "--name": _CLUSTER,
     "--namespace": _like(r"|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),
     "scale --namespace": _like(r"|(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),

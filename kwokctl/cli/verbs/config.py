@@ -141,8 +141,9 @@ def convert(
 def schema(_call: Invocation) -> None:
     """Print the JSON schema of configuration documents, for editors."""
     from kwokctl.clusters.json_schema.documents import schema as describe
+    from kwokctl.load.schema import SHAPED
 
-    results.emit(json.dumps(describe(), indent=2))
+    results.emit(json.dumps(describe([SHAPED]), indent=2))
 
 
 def _show_file(call: Invocation, file: Path, documents: "Sequence[Json]", output: str) -> None:

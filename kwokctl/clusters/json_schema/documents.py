@@ -4,7 +4,7 @@ The schema of options is that of the catalogue of options, that of kwok's kinds 
 CustomResourceDefinitions. The form is https://json-schema.org/draft/2020-12/schema.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -33,32 +33,35 @@ from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
 _RESOURCE = "KwokctlResource"
-_SHAPED = (
-    (add_ons.KIND, add_ons.API_VERSION, AddOnShape.__name__),
-    (rules.KIND, rules.API_VERSION, SnapshotRules.__name__),
-    (PROGRAM, OWN, ContainerProgramShape.__name__),
+Shaped = tuple[str, str, type[msgspec.Struct]]
+"""A kind that is read by a shape: its name, its apiVersion, and the shape."""
+_SHAPED: tuple[Shaped, ...] = (
+    (add_ons.KIND, add_ons.API_VERSION, AddOnShape),
+    (rules.KIND, rules.API_VERSION, SnapshotRules),
+    (PROGRAM, OWN, ContainerProgramShape),
 )
-"""The kinds that are read by a shape: their name, their apiVersion, and the name of the shape."""
 _PRESERVED = "x-kubernetes-preserve-unknown-fields"
 _EXTENSION = "x-kubernetes-"
 
 
-def schema() -> dict[str, Json]:
-    """Return the schema of one document; which one it is, its `kind` says."""
+def schema(more: Sequence[Shaped] = ()) -> dict[str, Json]:
+    """Return the schema of one document; which one it is, its `kind` says.
+
+    `more` are the kinds of what is above clusters.
+    """
+    shaped = (*_SHAPED, *more)
     (patches, extras, *_), shapes = msgspec.json.schema_components(
         [
             list[ComponentPatchShape],
             list[ExtraComponentShape],
-            AddOnShape,
-            SnapshotRules,
-            ContainerProgramShape,
+            *(shape for *_, shape in shaped),
         ],
         ref_template="#/$defs/{name}",
     )
     shapes = msgspec.json.decode(msgspec.json.encode(shapes))  # as JSON has it: no tuples
     kinds = {**_custom_kinds(), **_own_kinds(patches, extras)}
-    for kind, version, name in _SHAPED:
-        kinds[kind] = _named(shapes.pop(name), kind, version)
+    for kind, version, shape in shaped:
+        kinds[kind] = _named(shapes.pop(shape.__name__), kind, version)
     names = sorted({*API_VERSIONS, *kinds})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

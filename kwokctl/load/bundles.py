@@ -1,0 +1,96 @@
+"""The objects of one arrival: rendered from a template, named and labelled."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from kwokctl.errors import ConfigError, ExpressionError
+from kwokctl.expr import yaml
+from kwokctl.expr.gotemplate import template
+from kwokctl.expr.gotemplate.template import Template
+from kwokctl.json_value import Json
+
+LOAD_LABEL, RUN_LABEL = "kwokctl.dev/load", "kwokctl.dev/run"
+"""The labels by which objects of a load, and of a run of it, are known; pods that others make of them have
+these, too."""
+_SEPARATOR = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_INNER = frozenset({"template", "jobTemplate"})
+"""Fields with the shape of objects that a controller makes: of pods, and of Jobs."""
+
+
+class BundleTemplate:
+    """A template of the objects of one arrival."""
+
+    def __init__(self, source: str, place: str) -> None:
+        """Compile the text; `place` is where it stands, for messages."""
+        self._place = place
+        self._whole = template.compile(source, name=place)
+        self._parts = tuple(_parts(source, place))
+
+    def objects(self, data: Mapping[str, Json], labels: Mapping[str, str]) -> list[dict[str, Json]]:
+        """Return the objects for the `data` of an arrival; ConfigError where there is none."""
+        try:
+            found = [body for body in self._rendered(data) if body is not None]
+        except ExpressionError as e:
+            raise ConfigError(str(e), hint=e.hint) from e
+        if not found:
+            raise ConfigError(f"'{self._place}' gives no object")
+        return [self._checked(body, str(data["name"]), labels) for body in found]
+
+    def _rendered(self, data: Mapping[str, Json]) -> Sequence[Json]:
+        if self._parts:
+            return [each.render_object(data, {}) for each in self._parts]
+        return yaml.load_all(self._whole.render(data, {}))
+
+    def _checked(self, body: Json, name: str, labels: Mapping[str, str]) -> dict[str, Json]:
+        if not isinstance(body, dict):
+            raise ConfigError(f"'{self._place}' gives something that is no object")
+        for field in ("apiVersion", "kind"):
+            if not isinstance(body.get(field), str) or not body[field]:
+                raise ConfigError(f"'{self._place}' gives an object without '{field}'")
+        metadata = _mapping(body, "metadata")
+        if "generateName" not in metadata:
+            metadata.setdefault("name", name)
+        label(body, labels)
+        return body
+
+
+def label(body: dict[str, Json], labels: Mapping[str, str]) -> None:
+    """Give an object labels, and those that will be made from the templates in it."""
+    _mapping(_mapping(body, "metadata"), "labels").update(labels)
+    for inner in _templates(body.get("spec")):
+        _mapping(_mapping(inner, "metadata"), "labels").update(labels)
+
+
+def _templates(value: Json) -> Iterator[dict[str, Json]]:
+    """Yield what looks like the template of an object, at any depth."""
+    if isinstance(value, dict):
+        for field, inner in value.items():
+            if field in _INNER and isinstance(inner, dict) and "spec" in inner:
+                yield inner
+            yield from _templates(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _templates(inner)
+
+
+def _mapping(body: dict[str, Json], field: str) -> dict[str, Json]:
+    """Return the mapping in a field, which is made if there is none."""
+    found = body.get(field)
+    if found is None:
+        found = body[field] = {}
+    if not isinstance(found, dict):
+        raise ConfigError(f"'{field}' of an object of a load is not a mapping")
+    return found
+
+
+def _parts(source: str, place: str) -> Iterator[Template]:
+    """Yield a template for each YAML document; none where an action reaches over several.
+
+    An object is built from one document without reading YAML again.
+    """
+    texts = _SEPARATOR.split(source)
+    try:
+        found = [template.compile(each, name=place) for each in texts if each.strip()]
+    except ExpressionError:
+        return
+    yield from found

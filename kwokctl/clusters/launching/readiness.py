@@ -89,7 +89,8 @@ async def _asked(
         return await asking
     finally:
         asking.cancel()
-        await asyncio.wait([asking])
+        # Its CancelledError is retrieved: asyncio would report it as an exception that nobody has seen.
+        await asyncio.gather(asking, return_exceptions=True)
 
 
 async def unready(components: Collection[Component]) -> list[Component]:

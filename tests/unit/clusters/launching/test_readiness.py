@@ -1,6 +1,7 @@
 """What is said of components that do not come up."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -67,7 +68,9 @@ async def test_a_full_disk_is_given_as_the_reason_of_an_exit() -> None:
     assert failed.value.hint.endswith("its whole log: kwokctl --name main logs etcd")
 
 
-async def test_the_components_are_looked_at_while_a_probe_has_no_answer() -> None:
+async def test_the_components_are_looked_at_while_a_probe_has_no_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """An API server without its etcd keeps a request waiting."""
 
     async def keep_waiting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -85,6 +88,8 @@ async def test_the_components_are_looked_at_while_a_probe_has_no_answer() -> Non
             async with asyncio.timeout(STARTING / 2):
                 await wait_ready(runtime, CLUSTER, [replace(LIMITED, ready=(probe,))])
         await is_over.wait()
+    gc.collect()
+    assert "never retrieved" not in caplog.text, "asyncio reports a probe that was called off"
 
 
 async def test_a_component_that_becomes_ready_moves() -> None:

@@ -16,7 +16,7 @@ _MODIFIED = 0
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an image is called, and how it runs."""
+    """An image: its name, and the configuration of its containers."""
 
     tag: str
     arch: str

@@ -94,13 +94,13 @@ class CommandError(KwokctlError):
 
 
 class NotFoundError(KwokctlError):
-    """What was named does not exist."""
+    """The named thing does not exist."""
 
     id: str = "not-found"
 
 
 class ConflictError(KwokctlError):
-    """What was named is taken by something else."""
+    """The name is taken by something else."""
 
     id: str = "conflict"
 
@@ -147,7 +147,7 @@ class TimedOutError(KwokctlError):
 
 
 class CapacityError(KwokctlError):
-    """What is requested does not fit etcd's quota or this machine's memory."""
+    """The request does not fit etcd's quota or this machine's memory."""
 
     id: str = "capacity"
 
@@ -217,7 +217,7 @@ class ApiError(RequestError):
 
 
 class EtcdConflictError(RequestError):
-    """What is stored in etcd is not what a write builds on: nothing was written.
+    """The stored value differs from the one that a write builds on: nothing was written.
 
     `status` and `reason` are those with which the API server would refuse the same write.
     """

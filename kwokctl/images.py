@@ -1,4 +1,4 @@
-"""What runtimes have of container images: an engine's own, and those of nodes."""
+"""The operations of runtimes on container images: an engine's own images, and those of nodes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path

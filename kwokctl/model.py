@@ -63,7 +63,7 @@ class Mount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of this machine a component may use; 0 means no limit."""
+    """The share of this machine that a component may use; 0 means no limit."""
 
     memory: int = 0
     """In bytes."""
@@ -110,7 +110,7 @@ class HttpProbe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OwnManner(msgspec.Struct, frozen=True, kw_only=True):
-    """How a component that its user describes is run, where kwokctl's own are all run alike."""
+    """The settings for running a component that its user describes; kwokctl's own components need none."""
 
     entry: tuple[str, ...] = ()
     """What its image is started with; empty for what the image says."""

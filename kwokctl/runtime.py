@@ -28,7 +28,7 @@ class Site(Protocol):
         ...
 
     def socket(self, host_path: Path) -> PurePath | None:
-        """Where components find a unix socket of the host, or None where it cannot be shared."""
+        """The path at which components find a unix socket of the host, or None where it cannot be shared."""
         ...
 
     def address(
@@ -177,7 +177,7 @@ class TellsMore(Protocol):
 
 
 class RuntimeScript(Protocol):
-    """What a runtime does for one plan, as steps of a script; by the names of `Runtime`."""
+    """The work of a runtime for one plan, as steps of a script; the methods are named like those of `Runtime`."""
 
     def install(self) -> Iterable[Action]:
         """Make everything the plan needs exist."""

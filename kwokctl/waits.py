@@ -1,4 +1,4 @@
-"""How long something is waited for: in all, or for as long as more of it comes.
+"""Limits of waits: a total time, or a time without progress.
 
 A wait in all has to know how fast the machine is, so it is for those who say how long. What nobody
 has said ends when nothing has moved for long, as a Deployment's `progressDeadlineSeconds` does.

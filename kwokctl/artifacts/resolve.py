@@ -27,7 +27,7 @@ __all__ = ["ArtifactSource", "WantedProgram", "resolve", "store_of", "stored"]
 
 
 class ArtifactSource(StrEnum):
-    """Where programs may come from when the user has not given them; the store comes first."""
+    """The sources of programs that the user has not given; the store comes first."""
 
     AUTO = "auto"
     """Download them, and build those that cannot be downloaded."""

@@ -43,7 +43,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def last_use(self) -> float:
-        """When it was last asked for, in seconds since 1970; 0.0 once it has been removed."""
+        """The time of its last use, in seconds since 1970; 0.0 once it has been removed."""
         with suppress(OSError):
             return (self.path.parent / _RECORD).stat().st_mtime
         return 0.0

@@ -1,4 +1,4 @@
-"""How a user can call what messages suggest, so that it can be copied from the terminal."""
+"""Formats the commands that messages suggest, so that they can be copied from the terminal."""
 
 import shlex
 import shutil

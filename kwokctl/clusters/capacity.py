@@ -43,7 +43,7 @@ _STATUS_SECONDS = {True: 300, False: 20}
 
 
 class Fleet(msgspec.Struct, frozen=True, kw_only=True):
-    """How many nodes and pods a cluster will have in all, and the bytes of each in etcd."""
+    """The nodes and pods that a cluster will have in all, and the bytes of each in etcd."""
 
     nodes: int
     pods: int
@@ -56,7 +56,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def surplus(self) -> int:
-        """How many bytes all objects have more than as many of the built-in templates."""
+        """The bytes by which all objects exceed as many of the built-in templates."""
         more_pods = self.pods * (self.pod_size - POD_BYTES)
         return self.nodes * (self.node_size - NODE_BYTES) + more_pods
 

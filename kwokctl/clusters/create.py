@@ -62,7 +62,7 @@ class CreateRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def patience(self) -> Patience:
-        """How long the launch may take."""
+        """The time limits of the launch."""
         return Patience(self.timeout, self.wait)
 
 
@@ -257,7 +257,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
 async def _undone_on_failure(
     home: Home, runtime: Runtime, request: CreateRequest
 ) -> AsyncIterator[None]:
-    """Take away what was made inside, and only that, when it is left by an exception."""
+    """Remove what the block has created, and only that, if an exception ends it."""
     root = home.paths(request.name).root
     before = {entry.name for entry in root.iterdir()} if root.is_dir() else None
     forget_failed_logs(home.workdir, request.name)

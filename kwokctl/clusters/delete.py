@@ -194,7 +194,7 @@ async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
 
 
 async def _uninstall_everywhere(home: Home, name: ClusterName) -> None:
-    """Ask every runtime to remove what it has of a cluster, because its own runtime is unknown."""
+    """Ask every runtime to remove its parts of a cluster, because the cluster's runtime is unknown."""
     for kind in registry.names():
         # A runtime that is not on this machine has nothing here.
         with suppress(UnavailableError):

@@ -28,7 +28,7 @@ AUDIT = "audit"
 
 
 class LineRange(msgspec.Struct, frozen=True, kw_only=True):
-    """Which lines of a log are wanted."""
+    """The selection of lines of a log."""
 
     tail: int | None = None
     """How many at the end; None for all."""

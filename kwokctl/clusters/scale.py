@@ -121,7 +121,7 @@ async def scale(
 
 
 class ScaleRoute(msgspec.Struct, frozen=True, kw_only=True):
-    """How a cluster is written to, and the addresses needed for that."""
+    """The way to write to a cluster, with the addresses for it."""
 
     choice: Choice
     etcd: EtcdTarget | None = None

@@ -60,12 +60,12 @@ class ClusterStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ready(self) -> int:
-        """How many components are ready."""
+        """The number of ready components."""
         return sum(component.status is RunStatus.READY for component in self.components)
 
     @property
     def total(self) -> int:
-        """How many components there are."""
+        """The number of components."""
         return len(self.components)
 
 

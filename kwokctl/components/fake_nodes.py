@@ -1,4 +1,4 @@
-"""What all programs must agree on about fake nodes: which ones they are, and where their kubelet is."""
+"""The facts about fake nodes on which all programs must agree: their selector, and their kubelet's address."""
 
 from ipaddress import ip_address
 

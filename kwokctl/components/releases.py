@@ -1,4 +1,4 @@
-"""What differs between the minor releases of Kubernetes in how their components are run.
+"""The differences between minor releases of Kubernetes in how components are run.
 
 The tables name the first minor release that has something, with its source. What is in no table is the
 same from the oldest release that is supported on; `tests/golden/flags.json` holds the flags that each

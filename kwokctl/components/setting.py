@@ -1,4 +1,4 @@
-"""What component builders are given: the cluster's options, files, ports and programs."""
+"""The input of component builders: the cluster's options, files, ports and programs."""
 
 from collections.abc import Mapping
 from pathlib import Path

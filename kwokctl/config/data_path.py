@@ -10,7 +10,7 @@ _WAYS: Mapping[Path, str] = {"api": "through the API server", "etcd": "straight 
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """How writes are made, and why."""
+    """The chosen data path, and the reason for it."""
 
     path: Path
     why: str

@@ -55,7 +55,7 @@ class ComponentOptions:
 
 
 class Spelling(msgspec.Struct, frozen=True, kw_only=True):
-    """How an option is written in the places where it can be given; empty where it cannot."""
+    """The spellings of an option in each place where it can be given; empty where it cannot."""
 
     owner: type[object]
     """The class that declares it."""

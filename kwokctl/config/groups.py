@@ -24,7 +24,7 @@ from kwokctl.model import METRICS_SERVER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramOptions:
-    """Where programs come from."""
+    """Options for the sources of programs."""
 
     source: str = option(
         "auto",
@@ -42,7 +42,7 @@ class ProgramOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPathOptions:
-    """How fake kubelets and `scale` write."""
+    """Options for the writes of fake kubelets and `scale`."""
 
     path: str = option(
         "auto",
@@ -67,7 +67,7 @@ class DataPathOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """Which components a cluster runs."""
+    """Options for the components of a cluster."""
 
     components: tuple[str, ...] = option(
         (

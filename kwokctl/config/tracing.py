@@ -34,7 +34,7 @@ def host_and_port(word: str) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracingOptions:
-    """Where the API server and etcd send spans of the requests that they answer."""
+    """Options for the spans of requests that the API server and etcd send."""
 
     endpoint: str = option(
         "",

@@ -1,4 +1,4 @@
-"""What the parts of the controller share."""
+"""The services that all parts of the controller share."""
 
 from collections.abc import Callable
 from random import Random

@@ -1,4 +1,4 @@
-"""What the controller counts about itself."""
+"""The metrics of the controller."""
 
 from kwokctl.embedded.metrics import Help, Metrics
 

@@ -1,4 +1,4 @@
-"""How the controller reads single objects, beside its watches."""
+"""Reads single objects for the controller, beside its watches."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol

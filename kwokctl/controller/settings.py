@@ -29,7 +29,7 @@ from kwokctl.replacing import replace
 
 
 class Parallelism(msgspec.Struct, frozen=True, kw_only=True):
-    """How many objects are worked on at once; 0 in a configuration means these defaults."""
+    """The numbers of objects that are played in parallel; 0 in a configuration means these defaults."""
 
     pods: int = 64
     nodes: int = 64

@@ -1,4 +1,4 @@
-"""What the errors of writes mean: whether to try again, when, and what to log."""
+"""Classifies the errors of writes: whether and when to try again, and what to log."""
 
 import logging
 from enum import Enum

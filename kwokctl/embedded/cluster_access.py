@@ -1,4 +1,4 @@
-"""How the controller reaches its cluster: by a kubeconfig, a URL, or from within a pod."""
+"""Finds the API server of the controller: from a kubeconfig, a URL, or the pod that it runs in."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a process counts about itself, written in the Prometheus text format."""
+"""The metrics of a process, written in the Prometheus text format."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Where metrics-server finds what a fake node uses.
+"""The path at which metrics-server finds the usage of a fake node.
 
 All fake nodes have one kubelet, at one address, and a request for a node's metrics names no node: the path
 must. metrics-server takes the path from an annotation of the node

@@ -1,4 +1,4 @@
-"""Which nodes this controller plays, and how the API server is asked for them."""
+"""Selects the nodes that this controller plays, and the requests for them."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Which nodes nothing is heard of: their kubelets are taken to be dead, or cut off."""
+"""Recognizes silent nodes: their kubelets count as dead, or cut off."""
 
 from collections.abc import Mapping
 

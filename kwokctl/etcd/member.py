@@ -13,7 +13,7 @@ DATABASE = "member/snap/db"
 
 
 class EtcdTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """How this host reaches an etcd."""
+    """The address and credentials with which this host reaches an etcd."""
 
     address: str
     """`unix:/…/etcd.sock` or `host:port`."""

@@ -1,4 +1,4 @@
-"""How much work an evaluation may take, counted in steps: one is about an item of a list, or some letters.
+"""Limits the work of an evaluation, in steps: one is about an item of a list, or some letters.
 
 Steps are counted and not seconds, so that an expression fails on every machine or on none. Whoever
 makes a loop, or looks at a value that may be large, takes its steps.

@@ -1,4 +1,4 @@
-"""How many levels of a document may be within each other."""
+"""The deepest nesting of a document."""
 
 from kwokctl.json_value import Json
 

@@ -16,11 +16,11 @@ _WORK = 256
 
 
 class RegexpError(Exception):
-    """What was written is not a regular expression of Go."""
+    """The text is not a regular expression of Go."""
 
 
 class RegexpMatch:
-    """Where an expression matches a text; groups that take no part are at -1."""
+    """The place of a match in a text; groups that take no part are at -1."""
 
     __slots__ = ("_spans", "_text", "re")
 

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means to the Kubernetes tools.
+"""Resolves plain YAML scalars like the Kubernetes tools.
 
 Those tools read YAML 1.1 as go-yaml v2 does and convert it to JSON: `yes` is true, `010` is eight,
 `1e3` is a number, while `2026-01-01` and `12:30` stay texts.

@@ -112,12 +112,12 @@ class ClusterPaths(msgspec.Struct, frozen=True):
 
     @property
     def egress(self) -> Path:
-        """Where the API server has its connections to nodes made, if not by itself."""
+        """The file with the API server's settings for connections to nodes, if it does not make them by itself."""
         return self.root / "egress.json"
 
     @property
     def tracing(self) -> Path:
-        """Where the API server sends spans, if anywhere."""
+        """The file with the API server's settings for spans, if it sends any."""
         return self.root / "tracing.json"
 
     @property
@@ -196,7 +196,7 @@ class ClusterPaths(msgspec.Struct, frozen=True):
 
     @property
     def exported(self) -> Path:
-        """Where `export logs` writes unless the user names a folder."""
+        """The default folder of `export logs`."""
         return self.root / "export" / "logs"
 
     @property
@@ -206,7 +206,7 @@ class ClusterPaths(msgspec.Struct, frozen=True):
 
     @property
     def launch(self) -> Path:
-        """How each component is launched (binary runtime)."""
+        """The file with the command of each component (binary runtime)."""
         return self.root / "launch"
 
     @property

@@ -1,4 +1,4 @@
-"""Where the unix sockets of a cluster are: in its folder, or in a short one elsewhere.
+"""Chooses the folder of a cluster's unix sockets: its own, or a short one elsewhere.
 
 Socket paths are limited to about 107 bytes, and components get them as URLs in lists, which some characters
 divide. So a cluster with a long or unusual path has a folder in that for temporary files, where every user may

@@ -17,7 +17,7 @@ _KNOWN = {(r.api_version, r.kind): r for r in KNOWN}
 
 
 class PatchType(StrEnum):
-    """How a patch is to be read: its content type."""
+    """The types of patches, as content types."""
 
     JSON = "application/json-patch+json"
     MERGE = "application/merge-patch+json"

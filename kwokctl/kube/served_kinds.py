@@ -1,4 +1,4 @@
-"""Which kinds an API server serves, by all the names that they have for people."""
+"""The kinds that an API server serves, by all their names."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What else is in the process of the kubelet server, which answers for its health and metrics, too."""
+"""The other program in the process of the kubelet server, which also answers for its health and metrics."""
 
 from collections.abc import Awaitable, Callable
 

@@ -29,7 +29,7 @@ class RelayedMetrics(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     page: HttpProbe
     token: Path | None = None
-    """A file with the token that is shown there; each start of the component may change it."""
+    """A file with the token for these metrics; each start of the component may change it."""
 
     async def answer(self, _: Request) -> Answer:
         """Return the metrics as they are; RefusedError 502 where they cannot be read."""

@@ -1,4 +1,4 @@
-"""What the server of the command `kwok` shows to clients, and which clients' certificates it knows."""
+"""The certificate of the command `kwok`'s server, and the authority of its clients."""
 
 import logging
 from pathlib import Path

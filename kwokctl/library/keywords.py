@@ -29,7 +29,7 @@ class ForkWords(TypedDict, total=False):
 
 
 class WhichWords(TypedDict, total=False):
-    """Which objects are waited for."""
+    """The selection of objects to wait for."""
 
     namespace: str | None
     """`default` unless given; None for all."""

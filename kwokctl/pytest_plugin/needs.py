@@ -1,4 +1,4 @@
-"""What a test needs to find in the cluster: the words of its markers, and of the configuration."""
+"""The needs of a test in the cluster, from its markers and the configuration."""
 
 import hashlib
 from collections.abc import Iterable, Mapping

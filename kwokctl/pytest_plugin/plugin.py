@@ -94,7 +94,7 @@ def kwok_paused() -> Paused:
 
 @pytest.fixture(scope="session")
 def kwok_webhook_server(tmp_path_factory: pytest.TempPathFactory) -> WebhookServer:
-    """Where the operator under test is to serve its webhooks."""
+    """The address and files for the webhooks of the operator under test."""
     return webhook_server(tmp_path_factory.mktemp("kwok-webhooks"))
 
 

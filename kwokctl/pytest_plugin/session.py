@@ -19,7 +19,7 @@ _PREFIX = "pytest-"
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """How the clusters of a test run are got."""
+    """The plan for the clusters of a test run."""
 
     run: str
     """Tells this run from others."""

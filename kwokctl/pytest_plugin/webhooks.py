@@ -13,7 +13,7 @@ _HOST = "127.0.0.1"
 
 
 class WebhookServer(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the webhooks of the operator under test are to be served, and with which files."""
+    """The address at which the operator under test serves its webhooks, and the files for that."""
 
     host: str
     port: int

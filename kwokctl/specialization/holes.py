@@ -17,7 +17,7 @@ _PLAIN = re.compile(r"[ !#-\[\]-~]+")
 
 
 class HoleContent(Enum):
-    """What the texts in a hole are."""
+    """The contents that a hole can have."""
 
     TEXT = "\u2603 {} is neither a number, a time, an amount, a name nor an address"
     TIME = "2026-01-01T00:00:00.{:09d}Z"

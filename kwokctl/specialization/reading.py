@@ -19,7 +19,7 @@ from kwokctl.specialization.shape import Holes, Shape
 
 
 class OutlineReading(NamedTuple):
-    """How objects with the same outline are read."""
+    """The way to read objects with the same outline."""
 
     shape: Shape
     holes: Callable[[Holes], Holes]

@@ -18,7 +18,7 @@ VERSION = Symbol("version")
 
 
 class Shape:
-    """What objects that are alike have in common."""
+    """The common part of objects that differ only in their holes."""
 
     def __init__(self, resource: Resource, value: Json) -> None:
         """Take an object with `Hole` where others differ, and with `VERSION` as its version.

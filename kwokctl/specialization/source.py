@@ -37,7 +37,7 @@ _NO_NUMBERS: Mapping[str, float] = {}
 
 
 class FunctionNames(NamedTuple):
-    """What is known of the functions that templates may call."""
+    """The properties of the functions that templates may call."""
 
     pure: Collection[str]
     """Those that return the same for the same arguments."""

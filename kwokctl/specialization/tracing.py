@@ -16,7 +16,7 @@ Traceable: TypeAlias = Callable[..., Any]
 
 
 class Tracer(Protocol):
-    """What notes how values come about."""
+    """Records how values are computed."""
 
     def traced(self, function: Traceable, *arguments: object) -> Any:
         """Return what a function returns for arguments some of which are traced."""

@@ -59,7 +59,7 @@ class Naming(msgspec.Struct, frozen=True):
 
 
 class ContainerPlacement(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a cluster's containers are put."""
+    """The network and the paths of a cluster's containers."""
 
     naming: Naming
     network: str

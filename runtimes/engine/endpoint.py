@@ -24,7 +24,7 @@ _DESKTOP = "/.docker/desktop/"
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """How an engine is dialled."""
+    """The address and credentials of an engine."""
 
     url: str
     certificates: Path | None = None

@@ -42,7 +42,7 @@ class Row(msgspec.Struct, kw_only=True):
 
     @property
     def share(self) -> float | None:
-        """How much of the total is done, from 0 to 1; None without a total."""
+        """The finished share of the total, from 0 to 1; None without a total."""
         return min(self.done / self.total, 1.0) if self.total else None
 
     def numbers(self, now: float) -> list[str]:

@@ -54,7 +54,7 @@ class Context(Protocol):
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What the contexts of a command line share."""
+        """The values that all contexts of a command line share."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""What the configuration files, the variables and the defaults amount to, as documents."""
+"""Merges configuration files, variables and defaults into documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

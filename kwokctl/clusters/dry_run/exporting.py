@@ -1,4 +1,4 @@
-"""What `export logs` would do, as steps of a script."""
+"""The dry run of `export logs`, as steps of a script."""
 
 from pathlib import Path
 

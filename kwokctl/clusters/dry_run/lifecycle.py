@@ -1,4 +1,4 @@
-"""What `create`, `start`, `stop` and `delete cluster` would do, as steps of a script."""
+"""The dry runs of `create`, `start`, `stop` and `delete cluster`, as steps of a script."""
 
 from collections.abc import Sequence
 from pathlib import Path

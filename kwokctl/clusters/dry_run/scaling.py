@@ -1,4 +1,4 @@
-"""What `scale` would do, in comments: how many objects it would create and delete."""
+"""The dry run of `scale`, in comments: the numbers of objects that it would create and delete."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What `snapshot save` and `restore` would do, as steps of a script."""
+"""The dry runs of `snapshot save` and `restore`, as steps of a script."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `kubectl`, `etcdctl` and `etcdutl` would run, as steps of a script."""
+"""The dry runs of `kubectl`, `etcdctl` and `etcdutl`, as steps of a script."""
 
 import shutil
 from collections.abc import Sequence

@@ -37,12 +37,12 @@ class ForkedNode(msgspec.Struct, frozen=True):
 
     @property
     def spec(self) -> dict[str, Json]:
-        """What the node is to be."""
+        """The spec of the node."""
         return self.document.get("spec") or {}
 
     @property
     def status(self) -> dict[str, Json]:
-        """What its kubelet says of it."""
+        """The status that the kubelet gives the node."""
         return self.document.get("status") or {}
 
     @property
@@ -52,7 +52,7 @@ class ForkedNode(msgspec.Struct, frozen=True):
 
 
 class KubeletPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a cluster has the kubelet of its fake nodes."""
+    """The address of the kubelet of a cluster's fake nodes."""
 
     port: int
     addresses: Mapping[str, str]

@@ -18,7 +18,7 @@ from kwokctl.runtime import BringsKubernetes, Runtime
 
 
 class ForkPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where forks are to run. Empty is as the source."""
+    """The runtime, the node image and the source of programs for forks; empty ones are those of the source."""
 
     runtime: str = ""
     node_image: str = ""

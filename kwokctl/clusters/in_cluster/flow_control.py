@@ -1,4 +1,4 @@
-"""How the API server ranks the requests of the controller: as those of kubelets."""
+"""The flow control of the API server for the controller: its requests rank like those of kubelets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""How the API spells a kind of object in paths and in rules."""
+"""The plural names of kinds, for paths and rules of the API."""
 
 from kwokctl.clusters.launching.custom_resources import shipped_definition
 from kwokctl.config.kinds import KWOK

@@ -1,4 +1,4 @@
-"""How many replicas a fleet needs, and how much memory each: by the figures of `scaling-out.md`."""
+"""Computes the replicas for a fleet, and the memory of each, from the figures of `scaling-out.md`."""
 
 from math import ceil
 

@@ -1,4 +1,4 @@
-"""Which rights Stages need: those to what they are for and to what they write, and no others."""
+"""Derives the rights that Stages need: for the kinds that they match and write, and no others."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

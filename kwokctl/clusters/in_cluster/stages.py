@@ -1,4 +1,4 @@
-"""Which Stages and options a controller in a cluster gets: as those of a new cluster are chosen."""
+"""Chooses the Stages and options of a controller in a cluster, by the rules for a new cluster."""
 
 from collections.abc import Mapping, Sequence
 

@@ -24,7 +24,7 @@ async def _nothing() -> None:
 
 
 class Patience(NamedTuple):
-    """How long a launch may take, in seconds."""
+    """The time limits of a launch, in seconds."""
 
     timeout: float | None = None
     """For getting the programs and launching; None for no limit."""

@@ -60,7 +60,7 @@ class FileObject(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """How it is called in messages."""
+        """Its name in messages."""
         where = f"{self.namespace}/" if self.namespace else ""
         return f"{self.kind} '{where}{self.name}'"
 

@@ -24,7 +24,7 @@ _Key = tuple[str, str]
 
 
 class ObjectWait(msgspec.Struct, frozen=True, kw_only=True):
-    """Which objects are waited for, and how they are to be."""
+    """The objects to wait for, and the condition for them."""
 
     what: str
     """`KIND`, or `KIND/NAME`."""

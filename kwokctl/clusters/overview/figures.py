@@ -22,12 +22,12 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of all nodes."""
         return sum(self.by_status.values())
 
     @property
     def ready(self) -> int:
-        """How many are Ready."""
+        """The number of Ready nodes."""
         return self.by_status.get(READY, 0)
 
 
@@ -39,7 +39,7 @@ class Pods(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of all pods."""
         return sum(self.by_status.values())
 
 

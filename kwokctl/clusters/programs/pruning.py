@@ -37,7 +37,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """How many bytes removing it all would free."""
+        """The bytes that removing all of it would free."""
         return sum(each.size for each in self.unused)
 
 

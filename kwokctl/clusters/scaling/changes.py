@@ -172,7 +172,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def members(self) -> int:
-        """How many there are before."""
+        """The number of members before the change."""
         return len(self.kept) + len(self.surplus)
 
     def declined(self) -> "Changes":

@@ -1,4 +1,4 @@
-"""What a user is shown and asked before a set changes: parameters of its objects, and many deletions."""
+"""Asks the user before a set changes: about new parameters, and about many deletions."""
 
 from kwokctl.clusters.scaling.changes import Changes
 from kwokctl.clusters.scaling.context import amount

@@ -100,7 +100,7 @@ async def _anywhere(_serials: Serials, _reader: ClusterReader) -> None:
 
 
 class Placing(msgspec.Struct, frozen=True):
-    """How the objects of a set are rendered, and where pods are placed."""
+    """The rendering of a set's objects, and the placement of pods."""
 
     stamp: Callable[[int], dict[str, Json]]
     """Gives the object with a serial."""

@@ -1,4 +1,4 @@
-"""How scaling reads a cluster: through its API, requesting as little of each object as needed.
+"""Reads a cluster for scaling: through its API, requesting as little of each object as needed.
 
 Writes go through the data plane.
 """

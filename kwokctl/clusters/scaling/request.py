@@ -187,7 +187,7 @@ class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def count(self) -> int:
-        """How many members there are now."""
+        """The present number of members."""
         return self.existing + self.created - self.deleted
 
     @property

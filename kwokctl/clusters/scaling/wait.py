@@ -158,7 +158,7 @@ class ReadinessWatch:
 
     @property
     def _left(self) -> float:
-        """How many objects are not as wanted, as far as is known."""
+        """The number of objects that are not as wanted, as far as known."""
         if not self._is_listed:
             return math.inf
         return len(self.wanted) - self.ready + self._surplus

@@ -1,4 +1,4 @@
-"""What each Stage does with an object: whether it matches, how likely, when, what it writes."""
+"""Explains what each Stage does with an object: whether it matches, how likely, when, what it writes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -27,7 +27,7 @@ _BILLION = 1_000_000_000
 
 
 class StageVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What a Stage does with an object."""
+    """The verdict on one Stage for an object."""
 
     stage: str
     broken_rule: str = ""

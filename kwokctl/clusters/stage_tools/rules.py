@@ -1,4 +1,4 @@
-"""Which rule of a Stage's selector does not hold for an object, in words."""
+"""Finds the first rule of a Stage's selector that does not hold for an object, and words it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -35,7 +35,7 @@ async def take_down(paths: ClusterPaths, name: ClusterName, *, force: bool) -> N
 
 
 class Original(msgspec.Struct, frozen=True, kw_only=True):
-    """What the original's state file says about one of its clusters; empty where the file says nothing."""
+    """A cluster of the original, as its state file describes it; fields that the file lacks are empty."""
 
     runtime: str
     kube_version: str

@@ -90,7 +90,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def version_remark(saved: Saved) -> str:
-    """Say that another version of kwokctl has made a cluster; empty if this one has."""
+    """Return a remark if another version of kwokctl has created a cluster, else an empty text."""
     if saved.version == __version__:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Which Stages a cluster has: those of the sets that are in force, and the user's own."""
+"""Chooses the Stages of a cluster: those of the selected sets, and the user's own."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -1,1 +1,1 @@
-"""Where the metrics of components are, how often nodes are measured, and what Prometheus scrapes."""
+"""Metrics of components: their addresses, the intervals of measuring nodes, and Prometheus' configuration."""

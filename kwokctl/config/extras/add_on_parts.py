@@ -1,4 +1,4 @@
-"""What a component of an add-on has beyond one that a user describes: an identity, files, probes."""
+"""The further parts of an add-on's component, which users cannot describe: an identity, files, probes."""
 
 import re
 from collections.abc import Mapping

@@ -11,7 +11,7 @@ from kwokctl.model import KUBE_APISERVER, ComponentName, Port
 
 
 class ExtraMetrics(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an extra component has its metrics, in the Prometheus text format."""
+    """The address of an extra component's metrics in the Prometheus text format."""
 
     scheme: str
     host: str

@@ -47,7 +47,7 @@ class PortShape(StrictShape):
 
 
 class MetricsShape(StrictShape):
-    """Where a component has metrics, or what says where they are."""
+    """The address of a component's metrics, or of the list of them."""
 
     scheme: str
     host: str

@@ -23,7 +23,7 @@ class ObjectOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatOptions:
-    """How often fake nodes show that they live, and when a silent one is lost."""
+    """Options for the heartbeats of fake nodes, and for the detection of lost nodes."""
 
     kind: str = option(
         "",

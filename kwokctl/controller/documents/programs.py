@@ -13,7 +13,7 @@ from kwokctl.json_value import Json
 
 
 class ContainerProgramSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which containers a document is about, and what their program does."""
+    """The containers that a document selects, and the behaviour of their program."""
 
     program: str
     """What it does: words as in the annotation 'kwokctl.dev/program'."""

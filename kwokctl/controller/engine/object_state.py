@@ -82,7 +82,7 @@ class ObjectState:
         self.busy = self.news = False
         """Whether a player is at work on it, and whether it was changed, or woken, meanwhile."""
         self.queued = self.parked = False
-        """Whether it is in the queue, and whether it is not looked at: this controller may not write to it."""
+        """Whether it is in the queue, and whether it is not checked: this controller may not write to it."""
 
     @property
     def is_known(self) -> bool:

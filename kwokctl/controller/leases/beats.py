@@ -1,4 +1,4 @@
-"""When leases are renewed: spread over their period, in moments that many share."""
+"""Schedules the renewals of leases: spread over their period, in batches."""
 
 from math import ceil
 from random import Random

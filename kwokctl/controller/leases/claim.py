@@ -1,4 +1,4 @@
-"""What this controller knows of a node's lease, and what it writes into it. Pure.
+"""The state of a node's lease for this controller, and the leases that it writes. Pure.
 
 Whether it takes, renews or gives up the lease is decided in `keeper`.
 

@@ -1,4 +1,4 @@
-"""What a keeper knows of one node's lease."""
+"""A keeper's state of one node's lease."""
 
 from kwokctl.controller.leases.claim import LeaseClaim
 from kwokctl.controller.nodes.registry import Hold

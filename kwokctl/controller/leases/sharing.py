@@ -1,4 +1,4 @@
-"""What other controllers mean for a keeper of leases."""
+"""The port through which a keeper of leases asks about other controllers."""
 
 from collections.abc import Collection
 from typing import Protocol

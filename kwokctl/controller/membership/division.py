@@ -50,7 +50,7 @@ class Division:
 
     @property
     def held(self) -> int:
-        """How many nodes this member holds."""
+        """The number of nodes that this member holds."""
         return sum(node.hold is Hold.HELD for node in self._nodes)
 
     def alive(self) -> dict[str, Member]:

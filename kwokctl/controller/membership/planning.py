@@ -1,4 +1,4 @@
-"""How many nodes each member of a fleet should hold, and which of them change hands. Pure.
+"""Plans the number of nodes for each member of a fleet, and the nodes that change hands. Pure.
 
 All members compute it from the same figures, and agree without asking each other. Where their figures
 differ a little, the results differ for a few nodes: a lease is only ever written by one of them.

@@ -1,4 +1,4 @@
-"""Which member plays the kinds that are not nodes and pods: one at a time, as long as it lives."""
+"""Elects the member that plays kinds other than nodes and pods: one at a time."""
 
 import logging
 from collections.abc import Callable, Collection

@@ -206,7 +206,7 @@ class PodIPs:
 
     @property
     def reserved(self) -> int:
-        """How many addresses are reserved."""
+        """The number of reserved addresses."""
         return len(self._reserved)
 
     def divide(self, share: int, shares: int) -> None:

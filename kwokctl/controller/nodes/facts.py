@@ -1,4 +1,4 @@
-"""What a node says of itself that decides which pods it takes, and what its kubelet says of it."""
+"""The properties of a node that decide which pods it takes, and those that its kubelet reports."""
 
 import msgspec
 

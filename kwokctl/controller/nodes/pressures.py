@@ -1,4 +1,4 @@
-"""What a node may be short of, in the words of kubelet 1.36 (pkg/kubelet/nodestatus/setters.go)."""
+"""The pressures of nodes, with the conditions and messages of kubelet 1.36 (pkg/kubelet/nodestatus/setters.go)."""
 
 from functools import lru_cache
 from typing import NamedTuple

@@ -53,7 +53,7 @@ async def owner_authorizer(token_file: Path | None) -> Authorizer:
 
 
 class Handlers(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the answers come from."""
+    """The handlers of the controller's port."""
 
     is_ready: Callable[[], bool]
     metrics: Callable[[], Awaitable[str]]

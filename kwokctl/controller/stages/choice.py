@@ -1,4 +1,4 @@
-"""Which of the stages that match an object is played, and after what delay. Pure."""
+"""Chooses among the Stages that match an object, and computes the delay. Pure."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What the results of CEL expressions mean for Stages.
+"""Converts the results of CEL expressions for Stages.
 
 The conversions are those of
 https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/cel/environment.go: an integer is a

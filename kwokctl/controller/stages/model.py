@@ -90,7 +90,7 @@ Step = EventStep | FinalizersStep | DeleteStep | PatchStep | ApplyStep
 
 
 class Delay(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a stage waits: all in seconds, `…_from` computed from the object."""
+    """The delay of a Stage: all in seconds, `…_from` computed from the object."""
 
     base: float = 0.0
     base_from: FieldQuery | None = None

@@ -1,4 +1,4 @@
-"""Where something is in the Stages of a user, in words."""
+"""Names places in the Stages of a user, for messages."""
 
 from typing import NamedTuple
 

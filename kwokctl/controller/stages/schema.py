@@ -46,7 +46,7 @@ class ConditionShape(_Shape):
 
 
 class SelectorShape(_Shape):
-    """Which objects a stage is for: everything that is given must hold."""
+    """The objects that a Stage matches: all given conditions must hold."""
 
     match_labels: dict[str, str] = {}
     match_annotations: dict[str, str] = {}
@@ -54,7 +54,7 @@ class SelectorShape(_Shape):
 
 
 class SourceShape(_Shape):
-    """Where a value is computed from; `expressionFrom` is the old spelling of `jq.expression`."""
+    """The expression of a value; `expressionFrom` is the old spelling of `jq.expression`."""
 
     jq: JqShape | None = None
     cel: CelShape | None = None
@@ -62,7 +62,7 @@ class SourceShape(_Shape):
 
 
 class DelayShape(_Shape):
-    """How long a stage waits before its steps."""
+    """The delay of a Stage before its steps."""
 
     duration_milliseconds: int | None = None
     duration_from: SourceShape | None = None
@@ -140,7 +140,7 @@ class NextShape(_Shape):
 
 
 class ResourceRefShape(_Shape):
-    """Which kind of object a stage is for; `apiGroup` is "version" or "group/version"."""
+    """The kind of object of a Stage; `apiGroup` is "version" or "group/version"."""
 
     kind: str
     api_group: str = "v1"

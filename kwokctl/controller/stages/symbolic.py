@@ -1,4 +1,4 @@
-"""How Stages look at an object with symbols, which represent what differs between many objects. Pure.
+"""Matches Stages with an object in which symbols stand for values that differ between objects. Pure.
 
 What the Stages look at must be the same for all of them, else NotSymbolicError is raised.
 """

@@ -1,4 +1,4 @@
-"""How much clients may ask of a server of ours, the same at every port.
+"""The limits for clients of our servers, the same at every port.
 
 Every local user can dial a port, so most is bounded for strangers: clients that have not shown a credential
 yet. A body is not read for them at all.

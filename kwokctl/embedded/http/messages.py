@@ -1,4 +1,4 @@
-"""What a server is asked and answers, and what those do that answer.
+"""The requests and answers of a server, and the types of its handlers.
 
 A handler is `async (Request) -> Answer`. One that takes the connection over is
 `async (Request, RawStream) -> None`: it writes its own `101 Switching Protocols`, or any other

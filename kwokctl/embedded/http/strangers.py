@@ -8,7 +8,7 @@ from kwokctl.embedded.http.limits import AT_A_TURN, MANY_STRANGERS, MOST_STRANGE
 
 
 class Strangers:
-    """Where there are too many, the oldest makes room: it has had the longest time to show one."""
+    """Keeps the connections without a credential; when there are too many, the oldest is closed."""
 
     def __init__(self) -> None:
         """Begin with none."""

@@ -28,7 +28,7 @@ _TAIL = struct.Struct("<IQ")
 
 
 class _Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """Where the value of a key is."""
+    """The position of a key's value in the file."""
 
     key: bytes
     mod_revision: int

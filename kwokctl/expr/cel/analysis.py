@@ -1,4 +1,4 @@
-"""What can be said of an expression without any object."""
+"""Analyses an expression without any object."""
 
 import json
 from collections.abc import Iterator

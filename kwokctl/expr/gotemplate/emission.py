@@ -1,4 +1,4 @@
-"""How actions write values: as text, or as placeholders that keep the value aside.
+"""Writes the values of actions: as text, or as placeholders that keep the value aside.
 
 With placeholders, what is written depends on nothing but the branches that were taken. There are
 four, from Unicode's private use area:

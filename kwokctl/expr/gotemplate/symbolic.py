@@ -1,4 +1,4 @@
-"""What compiled templates and skeletons call when values are symbols."""
+"""The functions that compiled templates and skeletons call for symbols."""
 
 from collections.abc import Callable, Mapping
 

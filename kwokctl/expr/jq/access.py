@@ -1,4 +1,4 @@
-"""How jq reaches into values; the compiled code calls it where its fast way fails."""
+"""Reads fields and items of values like jq; compiled code calls it where its fast way fails."""
 
 from collections.abc import Collection, Mapping, Sequence
 

@@ -32,7 +32,7 @@ _BACKDATED = timedelta(hours=1)
 
 
 class Authority(msgspec.Struct, frozen=True):
-    """Who signs."""
+    """A certificate authority, which signs certificates."""
 
     cert: "Certificate"
     key: "EllipticCurvePrivateKey"

@@ -79,7 +79,7 @@ halt() {
 
 
 class CrewScript:
-    """What `Crew` does for the components of a plan, as steps of a script."""
+    """The work of `Crew` for the components of a plan, as steps of a script."""
 
     def __init__(
         self, launches: Launches, plan: Plan, *, first: tuple[Folder, ...], grace: float

@@ -51,7 +51,7 @@ METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
 class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which objects of a collection."""
+    """The selection of objects of a collection."""
 
     resource: Resource
     namespace: str | None = None

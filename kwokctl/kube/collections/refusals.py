@@ -1,4 +1,4 @@
-"""What the refusal of a list or a watch means."""
+"""Classifies the refusals of lists and watches."""
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.transport.wire import UNTRUSTED

@@ -48,7 +48,7 @@ class EndedWatches:
 
     @property
     def new(self) -> int:
-        """How many since the first answer; 0 if the API server has been restarted since."""
+        """The number since the first answer; 0 if the API server has been restarted since."""
         return max(0, self.number - (self._first or 0))
 
     async def refresh(self) -> None:

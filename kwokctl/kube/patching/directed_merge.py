@@ -17,7 +17,7 @@ _REMOVED, _ORDER = "$deleteFromPrimitiveList/", "$setElementOrder/"
 
 
 class ListSchema(Protocol):
-    """How the lists of an object are merged."""
+    """The merge strategies of an object's lists."""
 
     @property
     def merge_key(self) -> str | None:

@@ -25,7 +25,7 @@ _NONE: Json = {}
 
 
 class Comparison(msgspec.Struct):
-    """How the fields of a value differ from those of an older one."""
+    """The differences between the fields of a value and those of an older one."""
 
     written: FieldSet = msgspec.field(default_factory=dict)
     """What is new or has another value."""

@@ -1,4 +1,4 @@
-"""How a strategic merge treats each list of a node and of a pod.
+"""The rules with which a strategic merge treats each list of a node and of a pod.
 
 The facts are those of the API types, as the server publishes them in its OpenAPI document with
 `x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key`. Of a list that is not named here
@@ -13,7 +13,7 @@ import msgspec
 
 
 class ListRule(msgspec.Struct, frozen=True):
-    """How a list is merged with another."""
+    """The rule with which a list is merged with another."""
 
     key: str | None
     """What identifies an item; empty for plain values that make a set; None: the list is replaced."""

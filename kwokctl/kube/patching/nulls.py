@@ -1,4 +1,4 @@
-"""What nulls within the lists of a node or a pod are to the API server. Pure.
+"""Treats nulls in the lists of a node or a pod like the API server. Pure.
 
 Its lists have plain values or structs. A null in a field of a struct is no value, at any depth. In a
 map, or as an item of a list, it becomes a value that the API server chooses: that is not certain.

@@ -4,7 +4,7 @@ from kwokctl.errors import ExpressionError
 
 
 class UnknownPatchError(ExpressionError):
-    """What the API server would make of a patch is not certain: let the API server do it."""
+    """The result of a patch is not certain here: the API server has to apply it."""
 
     def __init__(self, message: str) -> None:
         """Keep what is uncertain; the hint is the same for all."""

@@ -25,7 +25,7 @@ _REMEMBERED = 1024
 def check_change(
     resource: Resource, before: Json, after: Json, parts: Collection[str] | None = None
 ) -> str | None:
-    """Return why it is for the API server to decide about another status of an object, or None.
+    """Return the reason why the API server has to decide about another status of an object, or None.
 
     Such as `capacity.nvidia.com/gpu: '0.5' is not a whole number`. `parts` are those of the status that may
     be others; without them it is seen which are. It is taken to accept all that it has accepted before.

@@ -1,4 +1,4 @@
-"""What an API server demands of the status of a node (`ValidateNodeUpdate` of Kubernetes).
+"""The validation of a node's status by the API server (`ValidateNodeUpdate` of Kubernetes).
 
 Other fields take whatever it can decode. Names of resources are not checked there, only amounts.
 """

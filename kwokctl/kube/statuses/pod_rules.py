@@ -1,4 +1,4 @@
-"""What an API server demands of the status of a pod (`ValidatePodStatusUpdate` of Kubernetes).
+"""The validation of a pod's status by the API server (`ValidatePodStatusUpdate` of Kubernetes).
 
 And what it keeps of the old status where the new one lacks it (`podStatusStrategy`). Other fields
 take whatever it can decode. What only some releases have, or refer to, is left to it.

@@ -1,4 +1,4 @@
-"""What a rule for a status is."""
+"""The form of a rule for statuses."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -21,7 +21,7 @@ Check: TypeAlias = Callable[[StatusChange], str | None]
 
 
 class Rule(NamedTuple):
-    """What an API server demands of some parts of a status."""
+    """A demand of the API server on some parts of a status."""
 
     parts: frozenset[str]
     """Those that it looks at."""

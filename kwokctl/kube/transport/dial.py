@@ -27,7 +27,7 @@ _KEEPALIVE = (
 
 
 class ServerAddress(msgspec.Struct, frozen=True, kw_only=True):
-    """Where to dial."""
+    """The address of an API server, for dialling."""
 
     server: str
     """The URL, for messages."""

@@ -1,4 +1,4 @@
-"""Who a client is, as its certificate or the API server says."""
+"""Identifies a client, by its certificate or through the API server."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which right each path of a kubelet needs, as its own table has it.
+"""The right that each path of a kubelet needs, from the kubelet's own table.
 
 https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/#kubelet-authorization,
 with the fine-grained ones: several are several ways to the same right.

@@ -1,4 +1,4 @@
-"""Which node a request is about."""
+"""Finds the node of a request."""
 
 from kwokctl.embedded.http.messages import Request
 from kwokctl.kubelet.access.gate import NodeOf

@@ -1,4 +1,4 @@
-"""Which pods a document of a cluster-wide kind is for."""
+"""Selects the pods of a document of a cluster-wide kind."""
 
 import msgspec
 

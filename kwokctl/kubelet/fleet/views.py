@@ -1,4 +1,4 @@
-"""What is known of a fake node and of a pod on it: slim copies of the objects in the cluster."""
+"""Slim copies of the cluster's objects: of a fake node, and of a pod on it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol

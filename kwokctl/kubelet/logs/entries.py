@@ -24,7 +24,7 @@ class GeneratedLines(msgspec.Struct, frozen=True, rename="camel", forbid_unknown
 
 
 class LogsEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Where the lines of some containers come from: files, or a template."""
+    """The source of the lines of some containers: files, or a template."""
 
     containers: tuple[str, ...] = ()
     logs_file: str = ""

@@ -10,7 +10,7 @@ _LOOK_EVERY = 0.2
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """Which file it is, and how far it has been written."""
+    """The identity of a file, and its size."""
 
     inode: int = 0
     size: int = -1

@@ -22,7 +22,7 @@ def _compiled(template: str) -> gotemplate.Template:
 
 
 class Period(msgspec.Struct, frozen=True):
-    """When a container ran."""
+    """The time in which a container ran."""
 
     begin: float
     end: float = math.inf

@@ -1,4 +1,4 @@
-"""What is requested of a container's log: the options of `kubectl logs`, as kubelets get them.
+"""The query for a container's log: the options of `kubectl logs`, as kubelets get them.
 
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-read-log-of-the-specified-pod
 """
@@ -14,7 +14,7 @@ _YES, _NO = frozenset({"1", "t", "T", "true", "TRUE", "True"}), frozenset({"", "
 
 
 class LogQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which lines are wanted, and how."""
+    """The selection and the form of the lines."""
 
     follow: bool = False
     previous: bool = False

@@ -1,4 +1,4 @@
-"""Where the lines of one container's log come from."""
+"""The port to the lines of one container's log."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol

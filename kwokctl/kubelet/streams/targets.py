@@ -1,4 +1,4 @@
-"""Which pod and container a path of the kubelet names."""
+"""Finds the pod and container of a path of the kubelet."""
 
 from collections.abc import Mapping
 

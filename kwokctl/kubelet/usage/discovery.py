@@ -1,4 +1,4 @@
-"""Where the metrics of the fleet are, in the form of Prometheus' HTTP service discovery.
+"""The addresses of the fleet's metrics, in the form of Prometheus' HTTP service discovery.
 
 https://prometheus.io/docs/prometheus/latest/http_sd/
 """

@@ -1,4 +1,4 @@
-"""What a node and its pods use, in the form of a kubelet's `/stats/summary`.
+"""The usage of a node and its pods, in the form of a kubelet's `/stats/summary`.
 
 https://pkg.go.dev/k8s.io/kubelet/pkg/apis/stats/v1alpha1#Summary
 """

@@ -14,7 +14,7 @@ from runtimes.engine.taken import conflict
 
 
 class Creation(msgspec.Struct, frozen=True, kw_only=True):
-    """How the cluster is made; kept in a file from when it is planned to when it is done."""
+    """The settings with which a cluster is created; kept in a file from the plan to the end of the creation."""
 
     project: str
     """What kind calls the cluster."""

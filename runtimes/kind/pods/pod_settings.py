@@ -1,4 +1,4 @@
-"""How the pods of a cluster are run, by kubeadm or kwokctl, and what they see. Pure.
+"""The settings of a cluster's pods, which kubeadm or kwokctl runs, and of their volumes. Pure.
 
 The node sees the files of the host first.
 """

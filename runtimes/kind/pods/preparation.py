@@ -1,4 +1,4 @@
-"""What kubeadm's pods need of the host before they are made."""
+"""Prepares the host for kubeadm's pods before they are created."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -34,7 +34,7 @@ class CheckedCluster(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def command(self) -> str:
-        """How kwokctl is called for it."""
+        """The command with which kwokctl is called for it."""
         return f"kwokctl --name {self.name}"
 
     @property

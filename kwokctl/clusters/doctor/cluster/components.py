@@ -1,4 +1,4 @@
-"""Which components do not run, or are not ready."""
+"""Checks that components run and are ready."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Which objects have been deleted and do not go, of any kind but pods, which have a check of their own."""
+"""Finds deleted objects that still exist, of any kind but pods, which have a check of their own."""
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster

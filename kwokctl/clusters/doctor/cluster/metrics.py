@@ -1,4 +1,4 @@
-"""Which fake nodes metrics-server cannot measure: they do not say where their metrics are.
+"""Finds fake nodes that metrics-server cannot measure, because they lack the path of their metrics.
 
 The controller adds that to each node with the next status that it writes. So only nodes of before are found,
 and those whose Stages write no status.

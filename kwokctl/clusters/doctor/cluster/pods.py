@@ -1,4 +1,4 @@
-"""Which pods wait, are not deleted, or are on nodes that are gone.
+"""Finds pods that wait, that still exist after their deletion, or whose nodes are gone.
 
 Pods are looked at as rows of a table of names, in pages; only of those that are wrong the metadata is
 read, of some. So a hundred thousand pods that are well cost their names.

@@ -1,4 +1,4 @@
-"""How many files and processes the programs of a cluster may have."""
+"""Checks the limits of open files and processes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What is left of clusters that are gone: processes and containers, which hold ports and memory."""
+"""Finds processes and containers of deleted clusters, which hold ports and memory."""
 
 import asyncio
 from collections.abc import Collection, Mapping

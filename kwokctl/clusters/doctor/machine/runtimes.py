@@ -1,4 +1,4 @@
-"""Which runtimes would work here, and why the others would not."""
+"""Checks which runtimes work on this machine, and says why others do not."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Which kinds a snapshot of objects holds, and in which order. Secrets are left out by default."""
+"""Chooses and orders the kinds of a snapshot of objects. Secrets are left out by default."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

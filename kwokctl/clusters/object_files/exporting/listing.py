@@ -20,7 +20,7 @@ PAGE_SIZE, PAGES_AHEAD = 500, 10
 
 
 class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How an API server is read."""
+    """The options for reading an API server."""
 
     page_size: int = PAGE_SIZE
     """Objects in an answer; 0 asks for all at once."""
@@ -31,7 +31,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PagePlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where reading goes on: a kind, and the token of its next page."""
+    """The position of an export: a kind, and the token of its next page."""
 
     kind: int = 0
     token: str = ""

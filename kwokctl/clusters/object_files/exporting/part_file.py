@@ -23,7 +23,7 @@ _LEVEL = 5
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
-    """How far an export has come."""
+    """The progress of an export."""
 
     source: str
     """What distinguishes it from others: the server, and all that says what is written."""
@@ -41,7 +41,7 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> PagePlace:
-        """Where reading goes on."""
+        """The position at which reading continues."""
         return PagePlace(kind=self.kind, token=self.token)
 
 

@@ -57,7 +57,7 @@ class RecordedAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
     @property
     def seconds(self) -> float:
-        """When it happened."""
+        """The time of the change in seconds."""
         return self.duration_nanosecond / 1e9
 
     def document(self) -> Mapping[str, Json]:
@@ -76,13 +76,13 @@ class ReplayAction(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """Where the object is."""
+        """The path of the object in the API."""
         target = self.action.target
         return self.kind.resource.path(target.namespace or None, target.name)
 
     @property
     def label(self) -> str:
-        """How it is called in messages."""
+        """Its name in messages."""
         target = self.action.target
         where = f"{target.namespace}/" if target.namespace else ""
         return f"{self.action.method} of {self.kind.resource.kind} '{where}{target.name}'"

@@ -23,7 +23,7 @@ class ReplayClock:
 
     @property
     def position(self) -> float:
-        """How far the recording has come."""
+        """The present position in the recording."""
         if self._is_paused:
             return self._position
         return self._position + (self._clock() - self._since) * self._speed

@@ -1,4 +1,4 @@
-"""How a strategic merge treats the lists of a kind, as the API server publishes it.
+"""The strategies with which a strategic merge patch merges lists, as the API server publishes them.
 
 That is in its OpenAPI documents, with `x-kubernetes-patch-strategy` and
 `x-kubernetes-patch-merge-key`; of custom resources nothing is published: their lists are replaced.
@@ -21,7 +21,7 @@ _REFERENCE = "#/components/schemas/"
 
 
 class PatchSchema(msgspec.Struct, frozen=True):
-    """How patches are merged into an object, or into a field of an object."""
+    """The merge strategies of an object, or of a field of an object."""
 
     schema: Mapping[str, Json]
     others: Mapping[str, Mapping[str, Json]]

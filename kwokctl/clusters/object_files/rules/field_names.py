@@ -1,4 +1,4 @@
-"""Which names in a custom resource are fields of its definition; all others are the user's. Pure."""
+"""Tells the fields of a custom resource's definition from names that users have chosen. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Self

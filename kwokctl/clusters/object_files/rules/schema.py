@@ -15,7 +15,7 @@ TWIN = "twin"
 
 
 class FieldAction(StrEnum):
-    """What a rule does with a field."""
+    """The actions of a rule on a field."""
 
     KEEP = "keep"
     HASH = "hash"

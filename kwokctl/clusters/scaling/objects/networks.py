@@ -44,7 +44,7 @@ class BookPage(msgspec.Struct, frozen=True):
 
 
 class Book(Protocol):
-    """Where the shares of all sets are remembered. Both methods raise ApiError."""
+    """Stores the shares of all sets. Both methods raise ApiError."""
 
     async def read(self) -> BookPage | None:
         """Return the stored page, None if there has never been one."""

@@ -28,7 +28,7 @@ class TextPage(msgspec.Struct, frozen=True):
 
 
 class TextStore(Protocol):
-    """Where texts are kept. Both methods raise ApiError."""
+    """Stores texts in the cluster. Both methods raise ApiError."""
 
     async def read(self) -> TextPage | None:
         """Return the stored page, None if there has never been one."""

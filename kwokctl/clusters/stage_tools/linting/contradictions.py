@@ -19,7 +19,7 @@ _EXCLUDES = {("Exists", "DoesNotExist"), ("In", "DoesNotExist")}
 
 
 class Places(NamedTuple):
-    """Which of `matchExpressions` the conditions of a selector are."""
+    """The indexes of a selector's conditions in `matchExpressions`."""
 
     jq: Sequence[int]
     cel: Sequence[int]

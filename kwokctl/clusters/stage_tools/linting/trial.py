@@ -1,4 +1,4 @@
-"""What templates give on examples: those that fail on every one, and patches of a status that change none."""
+"""Renders templates on examples, and finds those that fail on every one, or change nothing."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -77,7 +77,7 @@ def _misplaced(step: PatchStep, value: Json, kind: Kind) -> str:
 
 
 def _unknown(status: Json, kind: Kind) -> str:
-    """Say which field of a status there is not; empty where all are known, or the kind is not."""
+    """Return a message about an unknown field of a status; empty if all are known, or the kind is not."""
     known = _fields_of(kind)
     odd = next((name for name in status if known and name not in known), None)
     if odd is None:

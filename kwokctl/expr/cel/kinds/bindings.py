@@ -1,4 +1,4 @@
-"""When a value of one type is accepted where another is expected.
+"""Decides whether a value of one type is accepted where another is expected.
 
 This is the type checker of https://github.com/google/cel-go, which has rules of its own for what may
 be absent: null can be anything that is a struct, a time or a duration.

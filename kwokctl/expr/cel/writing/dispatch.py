@@ -1,4 +1,4 @@
-"""Which function is called for values whose types only the evaluation shows."""
+"""Chooses the function for values whose types are known only at evaluation."""
 
 from collections.abc import Callable, Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""Where in an expression the parts are that its Python evaluates: a line of it begins with each.
+"""Maps lines of the generated Python to parts of the expression: each line begins with one.
 
 A comment at the end of a line holds the offset of the part that begins with the next one.
 """

@@ -1,4 +1,4 @@
-"""How functions take their arguments."""
+"""Checks and converts the arguments of functions."""
 
 import re
 from collections.abc import Mapping

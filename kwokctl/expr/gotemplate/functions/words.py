@@ -1,4 +1,4 @@
-"""How Sprig changes the case of texts: https://pkg.go.dev/github.com/huandu/xstrings."""
+"""Sprig's functions for the case of texts: https://pkg.go.dev/github.com/huandu/xstrings."""
 
 import unicodedata
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How Go writes values: `%v`, `%q` and JSON."""
+"""Formats values like Go: `%v`, `%q` and JSON."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How Go spells floats."""
+"""Formats floats like Go."""
 
 from decimal import Decimal
 from math import isfinite, isnan

@@ -1,4 +1,4 @@
-"""What values are in a template: fields, truth, order and equality, as Go has them.
+"""Values of templates: fields, truth, order and equality, as Go has them.
 
 Decided on purpose: a null is as nothing at all. `.null.x` is `<no value>`, as `.missing.x` is in Go.
 """

@@ -34,7 +34,7 @@ class LocalExec(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fiel
 
 
 class ExecEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the commands of some containers are run."""
+    """The settings for the commands of some containers."""
 
     containers: tuple[str, ...] = ()
     local: LocalExec | None = None

@@ -1,4 +1,4 @@
-"""How a command is run for a container: with which environment, where, and as whom."""
+"""The environment, folder and user of a command that runs for a container."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What has come for a reader that has not taken it yet."""
+"""The buffer of received data that the reader has not taken yet."""
 
 import asyncio
 from collections import deque

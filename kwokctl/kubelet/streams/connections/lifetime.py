@@ -1,4 +1,4 @@
-"""How long work for a client goes on: as long as the client is there."""
+"""Limits the work for a client to the time that the client is there."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

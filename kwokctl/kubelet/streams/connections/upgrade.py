@@ -1,4 +1,4 @@
-"""How a connection of HTTP becomes one of SPDY or WebSocket."""
+"""Upgrades a connection from HTTP to SPDY or WebSocket."""
 
 import logging
 from collections.abc import Sequence

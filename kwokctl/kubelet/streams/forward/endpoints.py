@@ -1,4 +1,4 @@
-"""What forwarded connections lead to: a port of another program, or a command."""
+"""The targets of forwarded connections: a port of another program, or a command."""
 
 import asyncio
 import os

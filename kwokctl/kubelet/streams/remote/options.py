@@ -1,4 +1,4 @@
-"""What a client asks of exec and attach."""
+"""The options of exec and attach, as clients send them."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from kwokctl.embedded.http.messages import RefusedError, Request
 
 
 class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Which streams there are, and the command."""
+    """The requested streams, and the command."""
 
     stdin: bool
     stdout: bool

@@ -1,4 +1,4 @@
-"""How a command has ended, as it is sent to the client."""
+"""The result of a command, as it is sent to the client."""
 
 import msgspec
 

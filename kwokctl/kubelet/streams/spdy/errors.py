@@ -1,4 +1,4 @@
-"""What can go wrong between two sides that speak SPDY."""
+"""The errors of a SPDY connection."""
 
 
 class SpdyError(Exception):

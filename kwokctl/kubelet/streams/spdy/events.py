@@ -1,4 +1,4 @@
-"""What the other side of a SPDY connection has done."""
+"""The events that a SPDY connection receives."""
 
 import msgspec
 

@@ -20,7 +20,7 @@ _LARGEST_PING = 0x7FFF_FFFE
 
 
 class _Stream:
-    """Which sides of a stream are still open."""
+    """The open sides of a stream."""
 
     __slots__ = ("takes_input", "takes_output")
 

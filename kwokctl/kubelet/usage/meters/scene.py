@@ -1,4 +1,4 @@
-"""What the meters of a node have in common."""
+"""The values that all meters of a node share."""
 
 import msgspec
 

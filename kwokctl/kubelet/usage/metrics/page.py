@@ -1,4 +1,4 @@
-"""What a Metric document tells of one node, in the Prometheus text format, version 0.0.4.
+"""The page of a Metric document for one node, in the Prometheus text format, version 0.0.4.
 
 Labels, and values that stay, are made once for the pods that a node has; a scrape reads the rest.
 """

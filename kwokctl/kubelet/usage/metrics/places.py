@@ -1,4 +1,4 @@
-"""What the series of a node are about, and their labels."""
+"""The subjects of a node's series, and their labels."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Where the values of series come from: a meter, or an expression.
+"""The sources of the values of series: a meter, or an expression.
 
 Most series are those of the usual metrics, which ask for the use of one container. Their meters
 are read without the expression around.

@@ -1,4 +1,4 @@
-"""What a pod or a node says of its use in annotations: a value, or a curve in YAML."""
+"""Reads the usage of a pod or a node from annotations: a value, or a curve in YAML."""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What containers use: by the documents that are for them, else by annotations of the pod."""
+"""Finds the usage of containers: in the documents for them, else in annotations of the pod."""
 
 from collections.abc import Callable, Iterable, Mapping
 from zlib import crc32

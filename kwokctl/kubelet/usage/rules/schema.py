@@ -111,7 +111,7 @@ class WalkShape(_Shape):
 
 
 class UsageShape(_Shape):
-    """How much of a resource is used: one of the fields."""
+    """The usage of a resource: one of the fields."""
 
     value: Quantity | UnsetType = UNSET
     expression: str | UnsetType = UNSET

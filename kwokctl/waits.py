@@ -48,5 +48,5 @@ async def bounded(seconds: float | None) -> AsyncIterator[Moved]:
 def after(seconds: float) -> str:
     """Say after how long a wait was given up: `after 90 s`."""
     if isinstance(seconds, Standstill):
-        return f"after {float(seconds):g} s in which nothing moved"
+        return f"after {float(seconds):g} s without progress"
     return f"after {round(seconds, 1):g} s"

@@ -61,8 +61,8 @@ def published_node(kind: str, kube: str, *, prefix: str = PREFIX, is_exact: bool
     if kind != release:
         return PublishedNode(
             image=image,
-            remark=f"kwokctl knows no node images for kind {kind}: it uses that for {release}; "
-            "give the image that the notes of the release name with --kind-node-image",
+            remark=f"kwokctl knows no node images for kind {kind}: it uses those for {release}; "
+            "choose an image from the release notes with --kind-node-image",
         )
     if taken != kube:
         return PublishedNode(

@@ -214,8 +214,8 @@ def _check_open(store: ProgramStore, orders: Sequence[Order], *, to_add: bool) -
     for order in orders:
         if folder := store.closed(order.name, os.R_OK):
             raise ArtifactError(
-                f"the store in '{folder}' is closed to this user",
-                hint=f"its owner opens it with 'chmod -R go+rX {folder}'; or {own}",
+                f"the store in '{folder}' cannot be read by this user",
+                hint=f"its owner gives access with 'chmod -R go+rX {folder}'; or {own}",
             )
         if to_add and (folder := store.closed(order.name, os.W_OK)):
             raise ArtifactError(
@@ -231,5 +231,5 @@ def _not_downloaded(orders: Sequence[Order], trouble: "Trouble") -> ArtifactErro
         else "check the address and the network"
     )
     if trouble.passing:
-        hint = f"repeat the command, which continues what has come; or {hint}"
+        hint = f"repeat the command, which continues the downloads; or {hint}"
     return ArtifactError(f"{_names(orders)} cannot be downloaded: {trouble}", hint=hint)

@@ -187,7 +187,7 @@ def _lacks(etcd_bytes: int, quota: int, needed: int, memory: int) -> Iterator[tu
         yield (
             f"the programs would need {to_text(needed)} of memory, and the machine has "
             + to_text(memory),
-            "take fewer or smaller objects, or leave out components (--disable kube-scheduler)",
+            "use fewer or smaller objects, or leave out components (--disable kube-scheduler)",
         )
 
 

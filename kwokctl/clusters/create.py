@@ -266,14 +266,14 @@ async def _undone_on_failure(
     except BaseException as e:
         if request.keep_on_failure:
             # A fork whose creation was interrupted is not continued: its data may still be those of its source.
-            on = "" if request.snapshot else f"go on with '{_CREATE} {request.name}', or "
+            on = "" if request.snapshot else f"continue with '{_CREATE} {request.name}', or "
             home.progress.note(
-                f"kept what was made of '{request.name}': {on}remove it with "
+                f"kept the unfinished cluster '{request.name}': {on}remove it with "
                 f"'kwokctl delete cluster --name {request.name}'"
             )
             raise
         log = await log_of(runtime, request.name, e)
-        with home.progress.step(f"Removing what was made of '{request.name}'"):
+        with home.progress.step(f"Removing the unfinished cluster '{request.name}'"):
             await runtime.uninstall(request.name)
             remove_private_folder(home.paths(request.name).sockets)
             _remove_new(root, before)

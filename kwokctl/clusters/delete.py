@@ -185,12 +185,12 @@ async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
         if not force:
             raise UnavailableError(
                 str(e),
-                hint=f"{e.hint}; or leave what is there, and delete the files of the cluster: "
+                hint=f"{e.hint}; or delete only the files of the cluster, and leave its containers: "
                 f"kwokctl delete cluster --force --name {name}",
                 detail=e.detail,
             ) from e
         names = ", ".join(saved.names)
-        home.progress.warn(f"{e}: what it has of '{name}' stays, if it ran: {names}")
+        home.progress.warn(f"{e}: containers of '{name}' may still be there: {names}")
 
 
 async def _uninstall_everywhere(home: Home, name: ClusterName) -> None:

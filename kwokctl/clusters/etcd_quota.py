@@ -94,7 +94,7 @@ class EtcdQuota:
             if found.db_size > FULL * quota:
                 raise CapacityError(
                     f"stopped: etcd holds {to_text(found.db_size)}, {FULL:.0%} of its quota of "
-                    f"{to_text(quota)}; what has been made is complete",
+                    f"{to_text(quota)}; the objects created so far are complete",
                     hint=_HINT,
                 )
 

@@ -18,8 +18,8 @@ from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
 _NO_KUBELET = (
-    "an older kwokctl has made the cluster, without a kubelet server: 'kubectl logs', 'exec' and 'top' show "
-    "nothing of its pods until it is created again"
+    "an older kwokctl created the cluster without a kubelet server: 'kubectl logs', 'exec' and 'top' show "
+    "nothing of its pods until the cluster is created again"
 )
 
 

@@ -51,8 +51,8 @@ _OPEN_ETCD = (
     "can change the cluster"
 )
 _CUSTOM_STAGES = (
-    "Stages that you apply with kubectl come beside those of the cluster, or take the place of those "
-    "that are for the same objects, and of those of the same name for good"
+    "Stages that you apply with kubectl are added to those of the cluster; they replace those that match "
+    "the same objects, and those of the same name permanently"
 )
 _CUSTOM_COMMANDS = (
     "every user of the cluster who may create objects of kind {kinds} runs programs on this machine, "

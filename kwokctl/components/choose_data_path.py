@@ -66,14 +66,14 @@ def _insisted(skipped: str) -> Choice:
 def _obstacles(options: ClusterOptions, flags: Iterable[str]) -> Iterator[str]:
     """Name each reason not to bypass the API server unless the user asks for that."""
     if options.of(KubeApiserverOptions).audit_policy:
-        yield "the audit log would not show what is written straight to etcd"
+        yield "the audit log would not show writes to etcd"
     if options.component(KWOK_CONTROLLER).binary:
         yield "another controller than the embedded one is used"
     if KWOK_CONTROLLER not in selected(options):
         yield f"the cluster has no '{KWOK_CONTROLLER}'"
     for flag in flags:
         if flag.startswith("audit-"):
-            yield f"'{flag}' of the API server would not see what is written straight to etcd"
+            yield f"'{flag}' of the API server would not see writes to etcd"
         elif flag in _SEEN_BY_OTHERS:
             yield f"'{flag}' of the API server would not apply"
         elif flag in _STORED_ELSEWHERE:

@@ -38,12 +38,12 @@ def parser() -> FlagParser:
     add("--node-name", dest="nodeName", help="host name of nodes that have none")
     add("--node-port", dest="nodePort", type=whole, help="kubelet port in the status of nodes")
     add("--kubelet-address", default="",
-        help="where the API server reaches the kubelet of every node: goes into the status of nodes")  # fmt: skip
+        help="address at which the API server reaches the kubelet of every node; written to the status of nodes")  # fmt: skip
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--server-token-file", type=Path,
-        help="file for a new token, which clients must show for all but health; without this flag they get health only")  # fmt: skip
+        help="file for a new token, which clients must send for everything but health; without this flag only health is served")  # fmt: skip
     add("--fleet-metrics", default="", metavar="URL",
-        help="a kubelet server, whose metrics and discovery are also served here, and the controller's own with them, to everybody, as the original does")  # fmt: skip
+        help="address of a kubelet server: its metrics and discovery, and the controller's own metrics, are served here to everybody, as in the original")  # fmt: skip
     _add_parallelism(add)
     _add_leases(add)
     _add_etcd(add)
@@ -66,7 +66,7 @@ def _add_parallelism(add: Callable[..., object]) -> None:
     add("--node-play-stage-parallelism", dest="nodePlayStageParallelism", type=whole,
         help="how many nodes are written in parallel; 0 for the default")  # fmt: skip
     add("--pod-play-stage-parallelism", dest="podPlayStageParallelism", type=whole,
-        help="the same of pods")  # fmt: skip
+        help="how many pods are written in parallel; 0 for the default")  # fmt: skip
 
 
 def _add_leases(add: Callable[..., object]) -> None:
@@ -74,7 +74,7 @@ def _add_leases(add: Callable[..., object]) -> None:
     add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",
-        help="name under which leases are held, if no other controller has it, or '{node}' for the name of each node, as kubelets have it; a restarted one takes them over at once")  # fmt: skip
+        help="name under which leases are held, if no other controller has it, or '{node}' for the name of each node, as kubelets have it; a restarted controller takes over its leases at once")  # fmt: skip
     add("--share-nodes", dest="share_nodes", **SWITCH,
         help="divide the nodes evenly among all controllers that select them (default: true, unless --holder-identity or --manage-single-node is given)")  # fmt: skip
 
@@ -82,14 +82,14 @@ def _add_leases(add: Callable[..., object]) -> None:
 def _add_etcd(add: Callable[..., object]) -> None:
     """Add the flags for writes to the cluster's etcd."""
     add("--data-path", choices=("api", "auto", "etcd"), default="api",
-        help="how statuses and leases are written: through the API, or past it where nothing is skipped (auto) or in any case (etcd)")  # fmt: skip
+        help="how statuses and leases are written: through the API server (api), to etcd (etcd), or to etcd unless that would bypass admission (auto)")  # fmt: skip
     add("--etcd-endpoint", default="", help="etcd of the cluster: unix:PATH or HOST:PORT")
     add(
         "--etcd-cafile",
         type=Path,
         help="CA of etcd's certificate; without it connections have no TLS",
     )
-    add("--etcd-certfile", type=Path, help="certificate to show to etcd")
+    add("--etcd-certfile", type=Path, help="client certificate for etcd")
     add("--etcd-keyfile", type=Path, help="key of that certificate")
     add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")
     add("--managed-fields", type=switch, default=True, metavar="BOOL",

@@ -4,7 +4,7 @@ from kwokctl.embedded.metrics import Help, Metrics
 
 _MEANINGS: Help = {
     "kwok_controller_objects": ("gauge", "Objects that are watched, by kind."),
-    "kwok_controller_waiting": ("gauge", "Objects and leases that wait for their time."),
+    "kwok_controller_waiting": ("gauge", "Objects and leases that wait for their delay."),
     "kwok_controller_queue_length": ("gauge", "Objects that are due and wait for a free player."),
     "kwok_controller_plays_total": ("counter", "Stages played, by stage and outcome."),
     "kwok_controller_failed_matches_total": (
@@ -24,7 +24,7 @@ _MEANINGS: Help = {
     "kwok_controller_pod_addresses": ("gauge", "Pod addresses in use."),
     "kwok_controller_watch_delay_seconds": (
         "gauge",
-        "From a write to etcd to its sight in the watch.",
+        "Time from a write to etcd to its event in the watch.",
     ),
     "kwok_controller_unseen_writes": ("gauge", "Writes to etcd that the watch has not shown yet."),
     "kwok_controller_held_writes_total": ("counter", "Writes that waited for the watch to follow."),

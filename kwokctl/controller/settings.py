@@ -230,7 +230,7 @@ def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:
     if not flags.etcd_endpoint:
         raise UsageError(
             f"--data-path {flags.data_path} needs an etcd to write to",
-            hint="give its address with --etcd-endpoint, or take --data-path api",
+            hint="give its address with --etcd-endpoint, or use --data-path api",
         )
     insists = flags.data_path == "etcd"
     target = EtcdTarget(

@@ -76,7 +76,7 @@ def read_admission_control(kind: str, raw: bytes | msgspec.Raw) -> AdmissionCont
 class AdmissionWatch:
     """The existing webhooks and policies, as far as the watches have shown.
 
-    The bindings of policies are not looked at: a policy counts from the moment it exists.
+    The bindings of policies are not checked: a policy counts from the moment it exists.
     """
 
     def __init__(self, pool: Pool, changed: Callable[[], None]) -> None:

@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     add("--listen-address", required=True, type=parse_address, help="host:port to listen on")
     add("--server-address", required=True, type=parse_address, help="host:port of the API server")
     add("--ca-file", required=True, type=Path, help="authority of the API server's certificate")
-    add("--cert-file", required=True, type=Path, help="certificate to show to the API server")
+    add("--cert-file", required=True, type=Path, help="client certificate for the API server")
     add("--key-file", required=True, type=Path, help="key of that certificate")
     add("-v", "--v", type=log_level, default=0, help="log level: a number or a name")
     add("--version", action="version", version=f"insecure-proxy version {__version__}")

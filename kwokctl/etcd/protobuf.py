@@ -80,9 +80,9 @@ def fields(data: bytes, at: int, end: int) -> Iterator[Field]:
                 break
             yield key, value, at
     except IndexError:
-        raise MessageError("a message is cut") from None
+        raise MessageError("a message is truncated") from None
     if at > end:
-        raise MessageError("a message is cut")
+        raise MessageError("a message is truncated")
 
 
 def _width(kind: int) -> int:

@@ -26,7 +26,7 @@ class BudgetError(ExpressionError):
     def __init__(self, where: str = "") -> None:
         super().__init__(
             f"{where}{': ' if where else ''}it takes more than {STEPS:,} steps",
-            hint="shorten its loops, and the texts and lists that it makes",
+            hint="shorten its loops, and the strings and lists that it creates",
         )
 
 

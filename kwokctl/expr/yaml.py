@@ -201,8 +201,8 @@ class _Document:
         anchored = self._anchors[event.anchor]
         if anchored is None:
             raise ConfigError(
-                f"the alias '*{event.anchor}' is within what it stands for{_at(event.start_mark)}",
-                hint="write out what is meant here",
+                f"the alias '*{event.anchor}' is within the value that it stands for{_at(event.start_mark)}",
+                hint="write the value itself here",
             )
         self._size += anchored.size
         self._repeated += anchored.size

@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
     _add_selection(made)
     add("--server-address", required=True, help="host:port to answer on; several hosts with commas")
     add("--egress-socket", type=Path,
-        help="unix socket at which the API server asks for connections to nodes, and to all else")  # fmt: skip
+        help="unix socket at which the API server requests connections to nodes and to all other addresses")  # fmt: skip
     _add_access(made)
     _add_relays(made)
     add("-v", "--v", type=log_level, default=0, help="log level: a number or a name")
@@ -47,21 +47,21 @@ def _add_selection(made: argparse.ArgumentParser) -> None:
 def _add_relays(made: argparse.ArgumentParser) -> None:
     """Add the flags that say whose metrics are relayed."""
     add = made.add_argument
-    add("--controller-metrics-url", default="", help="where the controller has its metrics")
-    add("--controller-token-file", type=Path, help="token that is shown there")
-    add("--etcd-metrics-url", default="", help="where etcd has its metrics")
+    add("--controller-metrics-url", default="", help="URL of the controller's metrics")
+    add("--controller-token-file", type=Path, help="token for these metrics")
+    add("--etcd-metrics-url", default="", help="URL of etcd's metrics")
     add("--etcd-socket", type=Path, help="unix socket of etcd to dial instead of the URL's host")
     add("--etcd-cafile", type=Path, help="CA of etcd's certificate")
-    add("--etcd-certfile", type=Path, help="certificate that is shown to etcd")
+    add("--etcd-certfile", type=Path, help="client certificate for etcd")
     add("--etcd-keyfile", type=Path, help="key of that certificate")
 
 
 def _add_access(made: argparse.ArgumentParser) -> None:
     """Add the flags that say which clients may ask for what; the names are the kubelet's."""
     add = made.add_argument
-    add("--tls-cert-file", type=Path, help="certificate of the server; without it no TLS is spoken")
+    add("--tls-cert-file", type=Path, help="certificate of the server; without it TLS is not used")
     add("--tls-private-key-file", type=Path, help="key of that certificate")
-    add("--client-ca-file", type=Path, help="CA of the certificates that clients may show")
+    add("--client-ca-file", type=Path, help="CA of client certificates")
     add("--anonymous-auth", default=False, **SWITCH,
         help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
     add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",

@@ -22,7 +22,7 @@ def parser() -> FlagParser:
     add("-c", "--config", action="append", default=[], metavar="FILE",
         help="file of documents; may be repeated (default: ~/.kwok/kwok.yaml if it exists)")  # fmt: skip
     add("--server-address", dest="serverAddress", metavar="HOST:PORT",
-        help="where health, metrics and what kubelets answer are served (default: 0.0.0.0 and the "
+        help="address that serves health, metrics and the API of kubelets (default: 0.0.0.0 and the "
         "node port; without either nothing is served)")  # fmt: skip
     add("--tls-cert-file", dest="tlsCertFile", metavar="FILE",
         help="certificate of the server (default: a new one that no authority has signed)")  # fmt: skip
@@ -44,7 +44,7 @@ def _add_access(made: argparse.ArgumentParser) -> None:
     """Add the flags that say which clients may ask the server for what; the names are the kubelet's."""
     add = made.add_argument
     add("--client-ca-file", type=Path, metavar="FILE",
-        help="authority of the certificates that clients may show (default: the cluster's)")  # fmt: skip
+        help="authority of client certificates (default: the cluster's)")  # fmt: skip
     add("--anonymous-auth", default=False, **SWITCH,
         help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
     add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",

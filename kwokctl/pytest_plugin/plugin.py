@@ -39,7 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
-    text = f"{MARKER}({_WORDS}): what the cluster of the fixture `kwok` holds when the test begins"
+    text = (
+        f"{MARKER}({_WORDS}): the content of the cluster of the fixture `kwok` when the test begins"
+    )
     config.addinivalue_line("markers", text)
     given: Mapping[str, str] = getattr(config, "workerinput", {})
     config.stash[_RUN] = given.get("testrunuid") or uuid.uuid4().hex

@@ -9,7 +9,7 @@ from kwokctl.json_value import Json
 from kwokctl.pytest_plugin.needs import Needs, needs_of
 
 _FILES = {
-    "crds": "CustomResourceDefinitions that every test finds",
+    "crds": "CustomResourceDefinitions that are there in every test",
     "stages": "Stages that every test finds",
     "objects": "other objects that every test finds",
     "webhooks": "configurations of webhooks that every test finds",
@@ -22,12 +22,12 @@ _LINES = 20
 def add_options(parser: pytest.Parser) -> None:
     """Declare all of them."""
     group = parser.getgroup("kwok", "clusters of kwokctl")
-    group.addoption("--kwok-cluster", metavar="NAME", default="", help="run tests in a cluster that exists; it is rewound in the end, and stays")  # fmt: skip
-    group.addoption("--kwok-from", metavar="NAME", default="", help="run tests in a fork of a cluster that exists")  # fmt: skip
+    group.addoption("--kwok-cluster", metavar="NAME", default="", help="run tests in an existing cluster, which is rewound at the end, and kept")  # fmt: skip
+    group.addoption("--kwok-from", metavar="NAME", default="", help="run tests in a fork of an existing cluster")  # fmt: skip
     group.addoption("--kwok-keep", action="store_true", help="keep the clusters of the run")
-    group.addoption("--kwok-log-lines", metavar="N", type=int, default=_LINES, help="lines with warnings of each component that are shown of a failed test; 0 for none")  # fmt: skip
+    group.addoption("--kwok-log-lines", metavar="N", type=int, default=_LINES, help="warning lines of each component in the report of a failed test; 0 for none")  # fmt: skip
     parser.addini("kwok_options", "options of the cluster, as KEY=VALUE: those of 'kwokctl create cluster'", type="linelist")  # fmt: skip
-    parser.addini("kwok_rest", "seconds in which nothing may be written before the cluster is marked", default=_REST)  # fmt: skip
+    parser.addini("kwok_rest", "seconds without writes before the cluster is marked", default=_REST)  # fmt: skip
     for name, text in _NUMBERS.items():
         parser.addini(f"kwok_{name}", text, default="")
     for name, text in _FILES.items():

@@ -32,7 +32,7 @@ WITHIN = ShellFunction(
     """\
 # Fails once the time that the waits may take is over.
 within() {
-  [ -z "$deadline" ] || [ "$(date +%s)" -lt "$deadline" ] || fail 'it takes longer than it may'
+  [ -z "$deadline" ] || [ "$(date +%s)" -lt "$deadline" ] || fail 'it takes longer than the timeout'
 }""",
     uses=(
         FAIL := ShellFunction(

@@ -132,7 +132,7 @@ class Engine:
             await self.ask("create_container_from_config", dict(body), name)
         except ConflictError as e:
             raise ConflictError(
-                f"there is a container called '{name}', and it is not this cluster's",
+                f"there is a container called '{name}', and it does not belong to this cluster",
                 hint=f"remove it with '{self.command} rm --force {name}', or choose another --name",
                 detail=e.detail,
             ) from e

@@ -71,7 +71,7 @@ def _context(folder: Path, name: str) -> Endpoint:
     found = _read(folder / "meta" / digest / "meta.json").get("Endpoints", {}).get("docker", {})
     if not found.get("Host"):
         raise ConfigError(
-            f"the docker context '{name}' does not say where its engine is",
+            f"the docker context '{name}' has no address of an engine",
             hint="'docker context ls' lists those that do; DOCKER_CONTEXT or DOCKER_HOST chooses",
         )
     tls = folder / "tls" / digest / "docker"

@@ -46,7 +46,7 @@ def _refusal(error: "APIError") -> KwokctlError:
 def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableError:
     if "Permission denied" in str(error):
         return UnavailableError(
-            f"the container engine at '{url}' does not let this user in",
+            f"the container engine at '{url}' refuses this user",
             hint="join the group that owns its socket, mostly 'docker', and log in again; or run an "
             "engine without root, and name it with DOCKER_HOST",
         )

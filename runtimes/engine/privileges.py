@@ -42,7 +42,7 @@ async def demand_root(engine: Engine) -> None:
         raise UnavailableError(
             f"the container engine at '{engine.endpoint.url}' runs without root: its containers "
             "cannot read the files of clusters",
-            hint=f"set {engine.named_by} to an engine that root runs, or take --runtime binary; "
+            hint=f"set {engine.named_by} to an engine that root runs, or use --runtime binary; "
             "Podman without root works with --runtime podman",
         )
 

@@ -41,7 +41,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
         """Raise UnavailableError, with a remedy, unless kind can make nodes with it."""
         if not shutil.which(self.command):
             raise UnavailableError(
-                f"there is no '{self.command}' on PATH, with which kind makes nodes",
+                f"there is no '{self.command}' on PATH, which kind uses to make nodes",
                 hint=f"install the {self.command} command, or choose another --runtime",
             )
         await self.engine.check()

@@ -133,8 +133,8 @@ def test_a_download_that_fails_is_crossed_and_says_how_to_go_on(
     assert done.returncode == 1
     assert re.search(r"^✗ Downloading kubectl v[\d.]+ \(", done.stderr, re.MULTILINE), done.stderr
     assert "✓ Downloading kubectl" not in done.stderr
-    assert "cannot be downloaded: 127.0.0.1 has cut the connection\n" in done.stderr
-    assert "hint: repeat the command, which continues what has come; or " in done.stderr
+    assert "cannot be downloaded: 127.0.0.1 closed the connection early\n" in done.stderr
+    assert "hint: repeat the command, which continues the downloads; or " in done.stderr
 
     site.faults.clear()
     assert kwokctl(*_PULL, **mirrored).returncode == 0

@@ -116,7 +116,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             [
                 (
                     "cluster 'kwok' is restored from 'a.db'; clients must list again before they watch. "
-                    "See what there is with:"
+                    "List the objects with:"
                 ),
                 "kwokctl kubectl get nodes,pods --all-namespaces",
             ],

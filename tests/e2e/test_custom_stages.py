@@ -198,7 +198,7 @@ def test_objects_in_a_circle_of_stages_have_an_event_that_names_it(cluster: Inst
         return [f"{each['involvedObject']['name']}: {each['message']}" for each in events]
 
     until("an Event names the circle", lambda: len(found()) == 1)
-    assert "dizzy: Stages without delay follow each other again and again" in found()[0]
+    assert "dizzy: Stages without delay follow each other in a cycle" in found()[0]
     assert "'there', 'back'" in found()[0] or "'back', 'there'" in found()[0]
     cluster.kubectl("delete", "stage", "there", "back")
 

@@ -105,7 +105,7 @@ def test_a_user_without_access_to_the_engine_gets_a_hint(cluster: Installed, eng
     if "Permission denied" in done.stderr and "engine" not in done.stderr:
         pytest.skip("nobody may not read this checkout")
     assert done.returncode == 1
-    assert "does not let this user in" in done.stderr
+    assert "refuses this user" in done.stderr
     assert "'docker'" in done.stderr
 
 

@@ -83,7 +83,7 @@ def test_a_controller_that_is_late_is_found(cluster: Installed) -> None:
     [(what, remedy)] = found
     assert what.startswith("the controller sees changes ")
     assert what.endswith(" s late")
-    assert remedy == "'kube-apiserver' is not ready: see to it first"
+    assert remedy == "'kube-apiserver' is not ready: fix that first"
     assert "the controller sees changes" in shown
     until("all is well again", lambda: is_well(cluster))
 

@@ -71,7 +71,7 @@ def test_a_disk_that_is_too_small_for_etcd(cluster: Installed) -> None:
 def test_too_low_a_limit_of_files(cluster: Installed) -> None:
     said = create(cluster, "sh", "-c", 'ulimit -n 64; exec "$@"', "sh")
 
-    assert "'etcd' has exited: it may not open enough files" in said
+    assert "'etcd' has exited: its limit of open files is too low" in said
     assert "ulimit -n 4096" in said
     assert any("limit=64" in line for line in shown(said))
     assert "file descriptor limit" in kept(said)

@@ -81,7 +81,7 @@ def test_scaling_stops_with_whole_objects_when_etcd_fills_meanwhile(small: Insta
 
     assert stopped.code == 1
     assert "stopped: etcd holds" in stopped.err
-    assert "what has been made is complete" in stopped.err
+    assert "the objects created so far are complete" in stopped.err
     nodes = small.objects("nodes")
     assert 100 < len(nodes) < 8000
     # The last ones may have gone through the API: the controller cannot write their status now.

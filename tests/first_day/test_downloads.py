@@ -112,7 +112,7 @@ def test_a_server_that_always_breaks_off_is_an_error_and_nothing_of_it_is_stored
     said = behind_proxy.refused(*_CREATE, *_ONLY_DOWNLOADS)
 
     assert re.search(r"^✗ Downloading kube-apiserver ", said, re.MULTILINE), said
-    assert " cannot be downloaded: dl.k8s.io has cut the connection\n" in said
+    assert " cannot be downloaded: dl.k8s.io closed the connection early\n" in said
     assert "hint: repeat the command" in said
     assert {*behind_proxy.stored()} == {*ETCD}
     assert not behind_proxy.processes()

@@ -112,5 +112,5 @@ def test_a_store_that_is_closed_to_a_guest_is_not_taken_for_an_empty_one(
         place.chmod(0o755)
 
     assert done.code == 1
-    assert f"the store in '{place}' is closed to this user" in done.err
+    assert f"the store in '{place}' cannot be read by this user" in done.err
     assert f"chmod -R go+rX {place}" in done.err

@@ -16,7 +16,7 @@ FUNCTIONS: dict[str, Any] = {
 }
 REFUSED = (
     "is not a time",  # Sprig takes the time now for it
-    "needs the time it is now",  # likewise
+    "depends on the current time",  # likewise
     "cannot write a time: use its method",  # Go shows the inside of a struct
     "is not a regular expression",  # where Sprig finds nothing
     "is called with the wrong number of values",  # said before anything is rendered
@@ -28,8 +28,8 @@ REFUSED = (
     "outside the years 1 to 9999",
     "cannot be written as",  # a time zone
     "cannot be copied",  # likewise
-    "is without a year",  # Go takes the year 0
-    "where in memory",
+    "has no year",  # Go takes the year 0
+    "the address of a value in memory",
     "a missing value cannot be changed",  # Go takes nothing from a map that is nil
     "has no part from",  # Go shows what lies behind a list in memory
     "of a float is not supported",

@@ -52,4 +52,4 @@ async def test_what_moves_once_it_is_too_late_is_not_an_error_of_its_own() -> No
 
 def test_both_are_told_from_each_other() -> None:
     assert after(90.0) == "after 90 s"
-    assert after(Standstill(300)) == "after 300 s in which nothing moved"
+    assert after(Standstill(300)) == "after 300 s without progress"

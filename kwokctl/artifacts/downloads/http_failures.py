@@ -61,7 +61,7 @@ def of_error(host: str, error: Exception) -> Trouble:
     if any(isinstance(e, http.Timeout | TimeoutError) for e in chain):
         return Trouble(host, "has stopped answering", passing=True)
     if isinstance(error, http.ConnectionError | http.ChunkedEncodingError):
-        return Trouble(host, "has cut the connection", passing=True)
+        return Trouble(host, "closed the connection early", passing=True)
     return Trouble(host, f"cannot be queried ({error})")
 
 

@@ -145,7 +145,7 @@ class Transfer:
                 if trouble := self._receive(url, answer, file):
                     return trouble
         if total is not None and part.stat().st_size != total:
-            return Trouble(host_of(url), "has cut the connection", passing=True)
+            return Trouble(host_of(url), "closed the connection early", passing=True)
         return None
 
     @staticmethod
@@ -156,7 +156,7 @@ class Transfer:
         status = answer.status_code
         if status == 416 or (status == 206 and is_other):
             discard(part)
-            return Trouble(host_of(url), "has another file now", passing=True)
+            return Trouble(host_of(url), "now serves another file", passing=True)
         if status >= 400:
             return http_failures.of_status(host_of(url), status, filename(url))
         return None

@@ -154,7 +154,7 @@ def _watch(controller: "ControllerReport | None") -> str:
         return _UNKNOWN
     if controller.watch_delay is None:
         return "its delay is measured only where the controller writes straight to etcd"
-    return f"{controller.watch_delay:.2f} s behind what is written"
+    return f"{controller.watch_delay:.2f} s behind the writes"
 
 
 def _stages(names: Sequence[str]) -> str:

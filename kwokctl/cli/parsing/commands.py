@@ -42,7 +42,7 @@ _EVERYWHERE: Mapping[str, object] = {
         bool,
         typer.Option(
             "--dry-run",
-            help="Print what would be done, as a script for sh where it can be one, and change nothing",
+            help="Print the steps, as a script for sh if possible, and change nothing",
             rich_help_panel=EVERYWHERE,
         ),
     ],

@@ -58,7 +58,7 @@ def copy(
         typer.Option(
             "--to",
             metavar="DIR",
-            help="The folder in which its own, which has its name, is written",
+            help="Folder in which a folder with the add-on's name is created",
             parser=folder_to_read("--to"),
         ),
     ] = ".",

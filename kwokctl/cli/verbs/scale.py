@@ -100,7 +100,7 @@ def scale(
         bool,
         typer.Option(
             "--force",
-            help="Ignore the limits of etcd's size, and with --on-nodes of pods on a node",
+            help="Ignore the limit of etcd's size, and with --on-nodes the limit of pods on each node",
         ),
     ] = False,
     data_path: Annotated[

@@ -119,7 +119,7 @@ class _Recording:
         file.cut()
         file.finish()
         parts = f"{self.objects:,} objects, then {self.changes:,} changes"
-        self._progress.note(f"what was recorded until then is in '{self._request.path}' ({parts})")
+        self._progress.note(f"the recording so far is in '{self._request.path}' ({parts})")
 
 
 class _Known(NamedTuple):

@@ -70,7 +70,7 @@ async def _visited(one: "CheckedCluster") -> list[Examined]:
 
 def _left_out(check: "Check[CheckedCluster]") -> Examined:
     names = " and ".join(f"'{name}'" for name in check.needs)
-    report = not_made(f"not looked at: {names} must be ready")
+    report = not_made(f"not checked: {names} must be ready")
     return Examined(check=check.name, looks_at=check.looks_at, report=report)
 
 
@@ -94,7 +94,7 @@ async def _report(check: Check[T], subject: T) -> Report:
     except KwokctlError as e:
         return Report(state="unknown", findings=(finding_of(e),))
     except OSError as e:
-        what, remedy = _of_system(e), "see what this user may read"
+        what, remedy = _of_system(e), "check the rights of this user"
     return Report(state="unknown", findings=(DoctorFinding(what=what, remedy=remedy),))
 
 

@@ -19,6 +19,6 @@ async def export_steps(home: Home, name: ClusterName, folder: Path | None) -> St
     return (
         Folder(target),
         FileText(target / STATE, exported_state(home, name), 0o600),
-        Comment("kwokctl reads these where the runtime keeps them, and takes secrets out of them."),
+        Comment("kwokctl reads these where the runtime keeps them, and removes secrets from them."),
         *(plumbing(name, "export", part, str(target)) for part in parts if part != STATE),
     )

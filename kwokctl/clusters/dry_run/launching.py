@@ -102,7 +102,7 @@ def _needs(launch: ScriptedLaunch, wave: Iterable[Component]) -> Iterator[Action
     bodies = [each for component in wave for each in component.objects]
     if not bodies:
         return
-    yield Comment("What they need in the cluster.")
+    yield Comment("The objects that they need in the cluster.")
     authority = quoted(str(launch.paths.pki / "ca.crt"))
     yield Assignment("authority", f"base64 <{authority} | tr -d '\\n'")
     text = yaml.dump_all([dict(with_authority(each, later("authority"))) for each in bodies])

@@ -15,7 +15,7 @@ def outline(plan: Plan, runtime: Runtime, verb: str) -> Iterator[Action]:
     names = ", ".join(plan.components)
     if not isinstance(runtime, WritesScripts):
         yield Comment(
-            f"What the runtime '{runtime.name}' does is not written as a script; this is an outline."
+            f"What the runtime '{runtime.name}' does cannot be written as a script; this is an outline."
         )
     yield Comment(f"{verb} cluster '{plan.cluster}' of {len(plan.components)} components: {names}")
     if isinstance(runtime, BringsKubernetes):
@@ -40,8 +40,8 @@ def lacking_parts(saved: Saved) -> Comment | None:
     if not names:
         return None
     return Comment(
-        f"What add-ons take from Go modules is not on this machine; this is an outline. "
-        f"For a script get it first: kwokctl artifacts pull --enable {names}"
+        f"The Go modules of the add-ons are not on this machine; this is an outline. "
+        f"For a script get them first: kwokctl artifacts pull --enable {names}"
     )
 
 

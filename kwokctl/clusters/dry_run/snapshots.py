@@ -30,7 +30,7 @@ async def save_steps(home: Home, name: ClusterName, path: Path, *, force: bool) 
     part = f"{path}.part"
     return (
         *found.steps,
-        Comment("The file holds every Secret: it is its owner's alone."),
+        Comment("The file holds every Secret: only its owner may read it."),
         Command((etcdctl, "snapshot", "save", part), env=etcdctl_environment(home, name)),
         Command(("chmod", "600", part)),
         Command(("mv", part, str(path))),

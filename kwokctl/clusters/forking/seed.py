@@ -65,13 +65,13 @@ async def _check_release(home: Home, saved: Saved, setting: Setting, path: Path)
     version = saved.options.kube_version
     if found.unreadable:
         raise NotServedError(
-            f"'{path}' is of a later Kubernetes than {version}, which cannot read: "
+            f"'{path}' was saved by a later Kubernetes than {version}, which cannot read: "
             f"{', '.join(said(found.unreadable))}",
             hint="give the version with which it was saved: --kube-version",
         )
     if found.unserved:
         home.progress.warn(
-            f"'{path}' holds kinds that Kubernetes {version} does not serve, and so does not show: "
+            f"'{path}' holds kinds that Kubernetes {version} does not serve, so their objects are not visible: "
             f"{', '.join(said(found.unserved))}"
         )
 
@@ -79,7 +79,7 @@ async def _check_release(home: Home, saved: Saved, setting: Setting, path: Path)
 def _check_maker(path: Path, prefix: str, runtime: BringsKubernetes) -> None:
     if not snapshot.holds(path, f"{prefix}{_OF_MAKER}"):
         raise NotServedError(
-            f"'{path}' is not of a cluster that '{runtime.maker}' has made: the new one would lack the "
-            "objects that its own node needs",
-            hint="take another --runtime",
+            f"'{path}' was not saved from a cluster of '{runtime.maker}': the new cluster would lack the "
+            "objects that its node needs",
+            hint="choose another --runtime",
         )

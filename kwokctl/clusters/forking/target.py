@@ -88,7 +88,7 @@ def _check_maker(former: Runtime, runtime: Runtime) -> None:
         raise NotServedError(
             f"a cluster on the runtime '{former.name}' cannot be forked to '{runtime.name}': the fork would "
             f"lack the objects that '{runtime.maker}' makes for its own node",
-            hint="take another --runtime, or carry objects over with 'kwokctl snapshot save --format k8s'",
+            hint="choose another --runtime, or carry objects over with 'kwokctl snapshot save --format k8s'",
         )
 
 

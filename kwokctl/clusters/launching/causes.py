@@ -51,7 +51,7 @@ _KNOWN = (
     _Known(
         says=("read-only file system",),
         what="the disk{path} is read-only",
-        remedy=f"mount it to be written to, {_ELSEWHERE}",
+        remedy=f"mount it writable, {_ELSEWHERE}",
         is_of_disk=True,
     ),
     _Known(
@@ -66,7 +66,7 @@ _KNOWN = (
     ),
     _Known(
         says=("too many open files", "file descriptor limit"),
-        what="it may not open enough files",
+        what="its limit of open files is too low",
         remedy="raise the limit of this shell with 'ulimit -n 4096', or that of the user with 'nofile' in "
         "/etc/security/limits.conf",
     ),
@@ -77,7 +77,7 @@ _KNOWN = (
     ),
     _Known(
         says=("cannot assign requested address",),
-        what="an address on which it is to listen is not one of this machine",
+        what="this machine does not have the address on which it must listen",
         remedy="choose another address with --bind-address",
     ),
     _Known(
@@ -105,12 +105,12 @@ _KNOWN = (
     _Known(
         says=("error while loading shared libraries", "' not found (required by", "glibc_"),
         what="its program needs libraries that this machine does not have",
-        remedy="give one that was built for this system, best of all without shared libraries",
+        remedy="give one that was built for this system, preferably without shared libraries",
     ),
     _Known(
         says=("unknown flag", "unknown shorthand flag", "flag provided but not defined"),
         what="it does not know the flag{flag}",
-        remedy="look at --extra-args, at patches in --config, and at the version of the program",
+        remedy="check --extra-args, patches in --config, and the version of the program",
     ),
     _Known(
         says=("permission denied", "operation not permitted"),
@@ -152,7 +152,7 @@ def _named(known: _Known, line: str, paths: Sequence[str]) -> str:
     return known.what.format(
         path=f" at '{path}'" if path else "",
         file=f"'{path}'" if path else "a file or a port that it needs",
-        port=f"port {port[1]}" if port else "a port on which it is to listen",
+        port=f"port {port[1]}" if port else "a port on which it must listen",
         flag=f" '{flag[1]}'" if flag else "",
     )
 

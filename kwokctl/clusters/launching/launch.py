@@ -49,8 +49,8 @@ async def got(programs: Awaitable[T], patience: Patience) -> tuple[T, Patience]:
         if not limit.expired():
             raise
         raise TimedOutError(
-            f"the programs were not fetched or built after {patience.timeout:g} s",
-            hint="nothing was started; what has come is kept: repeat the command to continue, with a "
+            f"the programs were not fetched or built within {patience.timeout:g} s",
+            hint="nothing was started; finished parts are kept: repeat the command to continue, with a "
             "longer --timeout",
         ) from e
     return found, patience._replace(spent=time.monotonic() - began)

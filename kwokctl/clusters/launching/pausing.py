@@ -70,7 +70,7 @@ async def pausing(
     """Yield a pause of components, and start them again even if the block fails.
 
     It ends when the `wanted` ones are ready; the others get ready after that. Raises UnavailableError, before
-    anything is stopped, if the disk has no room for what they write when they start.
+    anything is stopped, if the disk is too full for the files that they write when they start.
     """
     pause = Pause(runtime, saved, wanted, later)
     if not any(name in {*wanted, *later} for name in saved.names):
@@ -114,7 +114,7 @@ def _demand_room(paths: ClusterPaths) -> None:
     free = shutil.disk_usage(paths.root).free
     if free < _ROOM:
         raise UnavailableError(
-            f"'{paths.root}' has no room for what components write when they start again: "
+            f"'{paths.root}' has too little space for the files that components write when they start again: "
             f"{free / 1e6:,.1f} MB are free",
             hint="free space there, then repeat; nothing was stopped",
         )

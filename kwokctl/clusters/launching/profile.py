@@ -42,7 +42,7 @@ def profile_notes(
     if not found.fits:
         raise CapacityError(
             f"the profile '{options.profile}' does not fit: {found.why}",
-            hint="take a smaller --profile, or none and smaller objects; 'kwokctl plan --profile "
+            hint="choose a smaller --profile, or none and smaller objects; 'kwokctl plan --profile "
             f"{options.profile}' shows what it needs",
         )
     size = f"{profile.nodes:,} nodes and {profile.pods:,} pods"

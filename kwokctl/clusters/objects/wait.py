@@ -133,7 +133,7 @@ class _View:
         if not self._is_whole:
             return f"the API server has not listed {self.resource.plural}"
         if self.wanted.condition == DELETED:
-            return f"there still are {self._named(sorted(self._found))}"
+            return f"these still exist: {self._named(sorted(self._found))}"
         if self.wanted.name and not self._found:
             return f"'{self.wanted.what}' does not exist"
         if self._is_wrong_number():

@@ -76,7 +76,7 @@ def of_controller(seen: Overview) -> Iterator[Problem]:
 def _why(seen: Overview) -> str:
     unready = {c.name for c in seen.components if c.status is not RunStatus.READY}
     if KUBE_APISERVER in unready:
-        return f"'{KUBE_APISERVER}' is not ready: see to it first"
+        return f"'{KUBE_APISERVER}' is not ready: fix that first"
     return "the machine is busy: wait, or scale in smaller steps"
 
 

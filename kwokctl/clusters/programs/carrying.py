@@ -58,7 +58,7 @@ async def fetch(home: Home, options: ClusterOptions) -> list[Entry]:
     keys = [(each.name, each.key) for each in places if isinstance(each, Order)]
     for each in places:
         if not isinstance(each, Order):
-            home.progress.warn(f"'{each.value}', given for {each.name}, stays where it is")
+            home.progress.warn(f"'{each.value}', given for {each.name}, is not copied")
     found = [store.find(name, key) for name, key in keys]
     return [entry for entry in found if entry is not None]
 

@@ -34,7 +34,7 @@ _MANY = 1000
 _MUCH = 0.05
 """Watches that are ended for each object written, above which that is reported."""
 _BRANCHES = (
-    "the template gives other fields for some names or numbers of objects, so each object is created by "
+    "the template renders other fields for some names or numbers of objects, so each object is created by "
     "itself, which takes longer"
 )
 _FEW = Choice(path="api", why="there are few objects")

@@ -39,7 +39,7 @@ def _text(graph: KindGraph) -> Iterator[str]:
             after = "stays so" if each.after == state else each.after
             yield f"    {each.stage}, {delay_in_words(each.delay)}  ->  {after}"
     if graph.unreached:
-        yield f"  for no object on the way: {', '.join(graph.unreached)}"
+        yield f"  match no object on the way:  {', '.join(graph.unreached)}"
     yield ""
 
 

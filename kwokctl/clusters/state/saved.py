@@ -95,7 +95,7 @@ def version_remark(saved: Saved) -> str:
         return ""
     return (
         f"kwokctl {saved.version} has made the cluster '{saved.name}', and this is {__version__}: "
-        "create it again to get what is new"
+        "create it again to use new features"
     )
 
 

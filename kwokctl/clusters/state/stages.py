@@ -102,7 +102,7 @@ def _check_words(words: Sequence[str], *, has_own: bool) -> None:
     if KUBELET_PODS in words:
         raise UsageError(
             f"'--stage {KUBELET_PODS}' needs the embedded controller",
-            hint="leave out --kwok-controller-binary, or take another set of Stages for pods",
+            hint="leave out --kwok-controller-binary, or choose another set of Stages for pods",
         )
     if NONE in words and not has_own:
         raise UsageError(

@@ -172,7 +172,7 @@ def _read(file: Path) -> Mark | SnapshotError:
     except (OSError, msgspec.MsgspecError) as e:
         return _damaged(file, str(e))
     if mark.name != file.stem or Path(mark.file).name != mark.file:
-        return _damaged(file, "it is that of another mark")
+        return _damaged(file, "it belongs to another mark")
     return mark
 
 

@@ -116,12 +116,12 @@ def check_origin(reach: Reach, mark: Mark) -> None:
     """Raise ConflictError for a mark of another cluster, or with another prefix of keys."""
     if mark.cluster and reach.uid and mark.cluster != reach.uid:
         raise ConflictError(
-            f"the mark '{mark.name}' is of another cluster than the one that etcd holds",
+            f"the mark '{mark.name}' was made in another cluster than the one in etcd",
             hint="nothing was changed; drop the mark, and make it again",
         )
     if mark.prefix != reach.prefix:
         raise ConflictError(
-            f"the mark '{mark.name}' is of keys under '{mark.prefix}', and the cluster's are under "
+            f"the mark '{mark.name}' has keys under '{mark.prefix}', and the cluster's keys are under "
             f"'{reach.prefix}' now",
             hint="drop the mark, and make it again",
         )

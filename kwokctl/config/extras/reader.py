@@ -238,4 +238,4 @@ def _check_links(extras: Mapping[str, ExtraComponent], known: Collection[str]) -
         TopologicalSorter({each.name: each.links for each in extras.values()}).prepare()
     except CycleError as e:
         circle = " -> ".join(e.args[1])
-        raise ConfigError(f"'{FIELD}': links go in a circle: {circle}") from e
+        raise ConfigError(f"'{FIELD}': links form a cycle: {circle}") from e

@@ -97,7 +97,7 @@ class ReplacedStages:
                 if new:
                     await self._add(new)
             except ApiError as e:
-                log.warning("which Stages are replaced cannot be kept: %s; trying again", e)
+                log.warning("the list of replaced Stages cannot be written: %s; trying again", e)
                 await asyncio.sleep(_AGAIN)
                 self._any.set()
                 continue

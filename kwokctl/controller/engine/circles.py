@@ -78,6 +78,6 @@ class CircleGuard:
         )
 
     def _event(self, state: ObjectState, names: str) -> ObjectEvent:
-        message = f"Stages without delay follow each other again and again: {names}; {_REMEDY}"
+        message = f"Stages without delay follow each other in a cycle: {names}; {_REMEDY}"
         at = self._context.wall()
         return warning_of(self._resource, state, reason=_REASON, message=message, at=at)

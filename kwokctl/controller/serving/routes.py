@@ -35,7 +35,8 @@ class Authorizer:
         is_right = hmac.compare_digest(shown.strip().encode(), self._token or b"")
         if self._token is None or scheme.lower() != _SCHEME or not is_right:
             raise RefusedError(
-                401, "show the token of --server-token-file: 'Authorization: Bearer TOKEN'"
+                401,
+                "authenticate with the token of --server-token-file: 'Authorization: Bearer TOKEN'",
             )
 
 

@@ -167,7 +167,9 @@ async def _all_played(
         wanted = status.of(values.of_sample(sample, place))
         path = _difference(wanted, sample.body.get("status", {}))
         return (
-            None if path is None else f"has another 'status.{spelled(path)}' than its Stages give"
+            None
+            if path is None
+            else f"does not have the 'status.{spelled(path)}' that its Stages set"
         )
 
     _demand_taken(setting, status, places[0])

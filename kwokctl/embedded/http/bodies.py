@@ -50,7 +50,7 @@ async def _read_chunks(take: Take) -> bytes:
             parser.feed_data(piece)
         except httptools.HttpParserError as e:
             if not chunks.are_whole:
-                raise RefusedError(400, f"the body is wrong: {e}") from e
+                raise RefusedError(400, f"the body is invalid: {e}") from e
     return bytes(chunks.body)
 
 

@@ -86,7 +86,7 @@ class GrpcConnection(asyncio.Protocol):
         try:
             self._receiver.feed(data)
         except PeerError as e:
-            self._end(f"what it says cannot be understood: {e}")
+            self._end(f"its answer cannot be decoded: {e}")
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail what is under way."""
@@ -145,7 +145,7 @@ class GrpcConnection(asyncio.Protocol):
         if code == frames.REFUSED_STREAM:
             self._finish(call, NotProcessedError())
         else:
-            self._finish(call, gone(self._target, f"it gave up the call (HTTP/2 error {code})"))
+            self._finish(call, gone(self._target, f"it cancelled the call (HTTP/2 error {code})"))
 
     def on_settings(self, settings: dict[int, int]) -> None:
         """Apply the server's settings."""

@@ -59,7 +59,7 @@ OPENING = (
 def read_settings(payload: bytes) -> dict[int, int]:
     """Read settings. Raises PeerError for what RFC 9113, section 6.5, does not allow."""
     if len(payload) % _SETTING.size:
-        raise PeerError("settings are cut")
+        raise PeerError("settings are truncated")
     found = dict(_SETTING.iter_unpack(payload))
     if found.get(INITIAL_WINDOW_SIZE, 0) > LARGEST_WINDOW:
         raise PeerError("a window is too large")
@@ -81,7 +81,7 @@ def unpadded(payload: bytes, flags: int) -> bytes:
     begin, end = 0, len(payload)
     if flags & PADDED:
         if not payload:
-            raise PeerError("a frame's padding is cut")
+            raise PeerError("a frame's padding is truncated")
         begin, end = 1, end - payload[0]
     if flags & PRIORITIZED:
         begin += 5

@@ -54,7 +54,7 @@ def decode(block: bytes) -> list[tuple[bytes, bytes]]:
         elif first & 0xE0 == 0x20:
             size, at = _integer(block, at, 0x1F)
             if size:
-                raise PeerError("a header block asks for a table that was not offered")
+                raise PeerError("a header block asks for a table size that was not offered")
         else:
             # With or without indexing: nothing fits into a table of size 0.
             index, at = _integer(block, at, 0x3F if first & 0x40 else 0x0F)
@@ -78,7 +78,7 @@ def _integer(block: bytes, at: int, prefix: int) -> tuple[int, int]:
         return value, at
     for shift in range(0, 28, 7):
         if at >= len(block):
-            raise PeerError("a header block is cut")
+            raise PeerError("a header block is truncated")
         byte = block[at]
         at += 1
         value += (byte & 0x7F) << shift
@@ -89,12 +89,12 @@ def _integer(block: bytes, at: int, prefix: int) -> tuple[int, int]:
 
 def _string(block: bytes, at: int) -> tuple[bytes, int]:
     if at >= len(block):
-        raise PeerError("a header block is cut")
+        raise PeerError("a header block is truncated")
     is_packed = block[at] & 0x80
     length, at = _integer(block, at, 0x7F)
     end = at + length
     if end > len(block):
-        raise PeerError("a header block is cut")
+        raise PeerError("a header block is truncated")
     text = block[at:end]
     return (_unpacked(text) if is_packed else text), end
 
@@ -124,7 +124,7 @@ def _unpacked(text: bytes) -> bytes:
             symbol = _SYMBOLS.get((length, code))
             if symbol is not None:
                 if symbol == 256:
-                    raise PeerError("a header's text holds the mark that ends it")
+                    raise PeerError("a header's text contains the end-of-string symbol")
                 out.append(symbol)
                 code = length = 0
             elif length > 30:

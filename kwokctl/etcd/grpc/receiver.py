@@ -108,10 +108,10 @@ class Receiver:
         assert self._begun is not None
         expected, ends, begun = self._begun
         if kind != CONTINUATION or stream != expected:
-            raise PeerError("a block of headers is not continued")
+            raise PeerError("a header block has no continuation")
         block = begun + payload
         if len(block) > _LONGEST_BLOCK:
-            raise PeerError("a block of headers is too long")
+            raise PeerError("a header block is too long")
         if not flags & END_HEADERS:
             self._begun = stream, ends, block
             return
@@ -139,6 +139,6 @@ class Receiver:
             case frames.GOAWAY:
                 self._events.on_goaway(read_word(payload, exactly=False))
             case frames.PUSH_PROMISE | frames.CONTINUATION:
-                raise PeerError("a frame comes that was not requested")
+                raise PeerError("an unexpected frame was received")
             case _:
                 pass

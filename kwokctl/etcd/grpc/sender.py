@@ -86,7 +86,7 @@ class Sender:
     def widen(self, stream: int, increment: int) -> None:
         """Enlarge the window of a stream, or (0) of the connection."""
         if increment == 0:
-            raise PeerError("a window grows by nothing")
+            raise PeerError("a window grows by zero bytes")
         if stream == 0:
             self._window = _bounded(self._window + increment)
             self._send_of(self._held.values())

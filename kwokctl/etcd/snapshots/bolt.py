@@ -75,7 +75,7 @@ class Bolt(msgspec.Struct, frozen=True):
                 if key != name:
                     continue
                 if len(value) < _BUCKET.size:
-                    raise DamagedFileError("a bucket is cut")
+                    raise DamagedFileError("a bucket is truncated")
                 root, _ = _BUCKET.unpack_from(value)
                 if root:
                     yield from self._leaves(root, backwards=backwards)
@@ -85,7 +85,7 @@ class Bolt(msgspec.Struct, frozen=True):
 
     def _leaves(self, number: int, *, backwards: bool = False, depth: int = 0) -> Iterator[bytes]:
         if depth > _DEEPEST:
-            raise DamagedFileError("its pages refer to each other in a circle")
+            raise DamagedFileError("its pages refer to each other in a cycle")
         page = self._page(number)
         if _kind(page) & _IS_LEAF:
             yield page
@@ -137,13 +137,13 @@ def _items(page: bytes) -> Iterator[Item]:
         start = element + position
         middle, end = start + key_size, start + key_size + value_size
         if end > len(page):
-            raise DamagedFileError("a key is cut")
+            raise DamagedFileError("a key is truncated")
         yield page[start:middle], page[middle:end]
 
 
 def _unpacked(form: struct.Struct, data: bytes, at: int) -> tuple[int, ...]:
     if at + form.size > len(data):
-        raise DamagedFileError("a page is cut")
+        raise DamagedFileError("a page is truncated")
     return form.unpack_from(data, at)
 
 

@@ -30,7 +30,7 @@ def safe_text(value: object) -> str:
 def quoted_text(value: object) -> str:
     """Return the text that Sprig's `quote` puts in quotes; nothing, which has none, is an error."""
     if value is None:
-        raise TemplateError("'quote' writes no quotes for nothing")
+        raise TemplateError("'quote' writes no quotes for a missing value")
     return plain(value)
 
 

@@ -126,7 +126,7 @@ class Template:
         """Return the error with a place, if it has none yet: then it is in what is written."""
         if error.__cause__ is not None:
             return error
-        return BudgetError(f"what template '{self._source.name}' writes")
+        return BudgetError(f"the output of template '{self._source.name}'")
 
     def render_symbols(self, data: Json, functions: Functions, unknown: Collection[str]) -> Json:
         """Return the object with symbols where it depends on functions that are not known yet.
@@ -158,7 +158,7 @@ class Template:
             self._fail(e, functions)
 
     def _no_yaml(self, error: Exception) -> ExpressionError:
-        return ExpressionError(f"what template '{self._source.name}' writes is not YAML: {error}")
+        return ExpressionError(f"the output of template '{self._source.name}' is not YAML: {error}")
 
     def _fail(self, error: Exception, functions: Functions) -> NoReturn:
         """Add the place in the template where the error occurred."""

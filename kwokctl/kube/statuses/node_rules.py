@@ -55,7 +55,7 @@ def _is_counted(resource: str) -> bool:
 def _check_default(change: StatusChange) -> str | None:
     """Leave it to the API server to give a node that has a capacity only the same allocatable."""
     if change.after.get("capacity") and not change.after.get("allocatable"):
-        return "allocatable: for the API server to complete"
+        return "allocatable: the API server has to complete it"
     return None
 
 

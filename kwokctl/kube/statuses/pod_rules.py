@@ -46,7 +46,7 @@ def _check_kept(change: StatusChange) -> str | None:
     if generation < 0:
         return "observedGeneration: is negative"
     if not generation and before.get("observedGeneration"):
-        return "observedGeneration: never none again"
+        return "observedGeneration: cannot be removed"
     return None
 
 
@@ -57,7 +57,9 @@ def _check_kept_conditions(change: StatusChange) -> str | None:
     if dated:
         for each in change.after.get("conditions") or ():
             if not each.get("observedGeneration") and each.get("type") in dated:
-                return f"conditions: 'observedGeneration' of '{each.get('type')}': never none again"
+                return (
+                    f"conditions: 'observedGeneration' of '{each.get('type')}': cannot be removed"
+                )
     return None
 
 
@@ -95,7 +97,7 @@ def _check_special(before: Json, after: Json) -> str | None:
     for each in after:
         for field in _SPECIAL & each.keys():
             if _is_special(field, each[field]) and each[field] not in _known(before, field):
-                return f"'{field}' of '{each.get('name')}': for the API server to decide"
+                return f"'{field}' of '{each.get('name')}': the API server has to decide"
     return None
 
 

@@ -39,7 +39,7 @@ def left_to_the_api(*parts: str) -> Rule:
     def check(change: StatusChange) -> str | None:
         for part in parts:
             if change.after.get(part) != change.before.get(part):
-                return f"{part}: for the API server to decide"
+                return f"{part}: the API server has to decide"
         return None
 
     return Rule(of(*parts), check)

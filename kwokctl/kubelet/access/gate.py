@@ -71,7 +71,7 @@ class Gate:
                 return found
         elif self._anonymous:
             return ANONYMOUS
-        raise RefusedError(401, "show a client certificate or a token of the cluster")
+        raise RefusedError(401, "authenticate with a client certificate or a token of the cluster")
 
     async def _has_any(
         self, who: ClientIdentity, what: str, names: tuple[str, ...], node: str

@@ -71,7 +71,7 @@ class ContainerLogs:
         if not path and query.previous:
             raise RefusedError(400, f"previous terminated {where} not found")
         if not path:
-            missing = "has neither a 'logsFile' nor 'generated' lines"
+            missing = "has neither 'logsFile' nor 'generated'"
             raise RefusedError(400, f"the entry of 'logs' for {where} {missing}")
         return await file_source(path, self._changes)
 

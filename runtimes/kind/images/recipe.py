@@ -72,7 +72,7 @@ def check_tools() -> None:
     for tool, package in _TOOLS.items():
         if not shutil.which(tool):
             raise UnavailableError(
-                f"there is no '{tool}' on PATH, with which the image of a node is made",
+                f"there is no '{tool}' on PATH, which makes the image of a node",
                 hint=f"install it: apt-get install {package} (or: dnf install {package})",
             )
 

@@ -34,7 +34,7 @@ class Creation(msgspec.Struct, frozen=True, kw_only=True):
             return cls(**json.loads((folder / _FILE).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as e:
             raise ComponentError(
-                f"how the node is made is not recorded in '{folder / _FILE}'",
+                f"the settings of the node are missing in '{folder / _FILE}'",
                 hint="'kwokctl start cluster' writes it again",
             ) from e
 

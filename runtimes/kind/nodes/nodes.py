@@ -68,7 +68,7 @@ class KindNodes:
         """Raise ConflictError if nodes have the name of this cluster and are not its own."""
         if containers and not any(self._is_ours(one) for one in containers):
             raise ConflictError(
-                f"kind has a cluster called '{self.project}', and it is not this one",
+                f"kind has a cluster called '{self.project}', and it does not belong to this cluster",
                 hint=f"remove it with '{self._provider.called} delete cluster --name {self.project}', "
                 "or choose another --name",
             )
@@ -153,7 +153,7 @@ class KindNodes:
         if made is None:
             raise ComponentError(
                 f"the node that kind has made of '{self._cluster}' is gone",
-                hint="see what removes containers here, then repeat",
+                hint="find out what removes containers on this machine, then repeat",
             )
         node = Node(self._engine, made)
         await node.reserve()

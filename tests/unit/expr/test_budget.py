@@ -100,7 +100,7 @@ def test_what_a_template_writes_is_bounded_before_it_is_read() -> None:
     template = gotemplate.compile("{{ range until 30000 }}a{{ . }}: {{ . }}\n{{ end }}", name="b")
 
     for _ in range(2):  # whether it was seen before does not matter
-        _fails(lambda: template.render_object({}, {}), "what template 'b' writes")
+        _fails(lambda: template.render_object({}, {}), "the output of template 'b'")
 
 
 @pytest.mark.parametrize("text", PROGRAMS)

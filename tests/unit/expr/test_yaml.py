@@ -173,9 +173,15 @@ def _chained(levels: int) -> str:
             _doubled(4, "x" * 100_000),
             "the aliases up to '*a2' stand for more than 32 MiB at line 4,",
         ),
-        ("m: &m {a: d, b: *m}", "the alias '*m' is within what it stands for at line 1, column 17"),
-        ("&m [[*m]]", "the alias '*m' is within what it stands for at line 1, column 6"),
-        ("&m {<<: *m}", "the alias '*m' is within what it stands for at line 1, column 9"),
+        (
+            "m: &m {a: d, b: *m}",
+            "the alias '*m' is within the value that it stands for at line 1, column 17",
+        ),
+        ("&m [[*m]]", "the alias '*m' is within the value that it stands for at line 1, column 6"),
+        (
+            "&m {<<: *m}",
+            "the alias '*m' is within the value that it stands for at line 1, column 9",
+        ),
         ("[" * 201 + "]" * 201, "more than 200 levels are within each other at line 1, column 201"),
         ('{"a":' * 100_000, "more than 200 levels are within each other at line 1, column 1001"),
         ("- " * 100_000, "more than 200 levels are within each other at line 1, column 401"),

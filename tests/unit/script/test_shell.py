@@ -138,7 +138,7 @@ def test_a_wait_ends_when_the_program_has_ended() -> None:
 def test_a_wait_ends_when_its_time_is_over() -> None:
     done = ran(Deadline(-1), Until(HttpProbe(url="http://127.0.0.1:1/"), Call(_GREET, ("etcd",))))
 
-    assert (done.returncode, done.stderr) == (1, "error: it takes longer than it may\n")
+    assert (done.returncode, done.stderr) == (1, "error: it takes longer than the timeout\n")
 
 
 def test_a_probe_is_asked_by_curl_with_its_certificates(tmp_path: Path) -> None:

@@ -94,10 +94,10 @@ def get(
         ),
     ] = _CHUNK,
     watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Then print what changes, until Ctrl-C")
+        bool, typer.Option("--watch", "-w", help="Then print changes, until Ctrl-C")
     ] = False,
     watch_only: Annotated[
-        bool, typer.Option("--watch-only", help="Print only what changes, until Ctrl-C")
+        bool, typer.Option("--watch-only", help="Print only changes, until Ctrl-C")
     ] = False,
     **words: object,
 ) -> None:

@@ -50,7 +50,7 @@ def parameters() -> tuple[inspect.Parameter, ...]:
         _file("key", "Key of the client certificate"),
         _file("cacert", "CA of etcd's certificate"),
         _option("insecure_skip_tls_verify", bool | None, _SKIP,
-                help="Use TLS, and accept any certificate that etcd shows"),
+                help="Use TLS, and accept any certificate of etcd"),
         _option("user", str | None, "--user", metavar="NAME[:PASSWORD]",
                 help="User of an etcd with authentication"),
         _option("password", str | None, "--password", metavar="PASSWORD",

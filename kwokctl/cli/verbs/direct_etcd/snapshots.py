@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kwokctl.clusters.direct_etcd.recording import StoredRecording
 
 GROUP = "snapshot"
-_TEXT = "Record what happens in etcd, and replay it."
+_TEXT = "Record changes in etcd, and replay them."
 _Path = Annotated[
     str,
     typer.Option("--path", metavar="FILE", help="The recording", parser=file_to_write("--path")),
@@ -50,9 +50,7 @@ def record(
     snapshot: Annotated[
         bool, typer.Option("--snapshot", help="Write the current objects, and exit")
     ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file if there is one")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file")] = False,
     seconds: Duration = None,
     output: Output = "",
     **words: object,

@@ -57,7 +57,7 @@ def logs(
         typer.Option(
             "--since",
             metavar="DURATION",
-            help="Only lines that are not older, such as 90s or 1h [default: all]",
+            help="Only lines of the last 90s, 1h or similar [default: all]",
             parser=duration("--since"),
         ),
     ] = None,

@@ -193,8 +193,8 @@ def _check(call: Invocation, wanted: WantedForks, options: Mapping[str, object])
         )
     if options.keys() - _PLACE.keys() or call.config:
         raise UsageError(
-            f"the new cluster has the settings of '{wanted.source}': '--from' allows no others than "
-            "its --runtime",
+            f"the new cluster has the settings of '{wanted.source}': '--from' allows no other "
+            "options than --runtime",
             hint="leave the other options out, or create the cluster without --from",
         )
 

@@ -95,7 +95,7 @@ def rewind(
     ] = "",
     *,
     keep_events: Annotated[
-        bool, typer.Option("--keep-events", help="Keep the Events that were made since")
+        bool, typer.Option("--keep-events", help="Keep the Events created since the mark")
     ] = False,
     output: Output = "",
 ) -> None:

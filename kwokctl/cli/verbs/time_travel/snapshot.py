@@ -70,9 +70,7 @@ def save(
     call: Invocation,
     *,
     path: _Path,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file if there is one")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file")] = False,
     file_format: _Format = _ETCD,
     kinds: Filter = None,
     with_secrets: WithSecrets = None,
@@ -143,7 +141,7 @@ def restore(
     outcome = Outcome(
         message=f"cluster '{call.name}' is restored from '{restored.path}'; clients must list again before "
         "they watch",
-        lead="See what there is with",
+        lead="List the objects with",
         then=(f"{call.itself} kubectl get nodes,pods --all-namespaces",),
         cluster=call.name,
         result=restored,

@@ -23,8 +23,7 @@ async def look(checked: CheckedCluster) -> Report:
     direction = "ahead of" if ahead > 0 else "behind"
     what = f"the clock of the API server is {abs(ahead):,.0f} s {direction} this machine's"
     remedy = (
-        "set the clock that is wrong; that of an engine in a virtual machine is set when the engine "
-        "starts again"
+        "set the wrong clock; an engine in a virtual machine sets its clock when it is restarted"
     )
     return Report(state="another", findings=(DoctorFinding(what=what, remedy=remedy),))
 

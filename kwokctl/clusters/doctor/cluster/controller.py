@@ -11,7 +11,7 @@ async def look(checked: CheckedCluster) -> Report:
     seen = checked.seen.controller
     state = f"{len(seen.stages)} Stages in force" if seen else "it does not answer"
     if seen and seen.watch_delay is not None:
-        state += f", {seen.watch_delay:.2f} s behind what is written"
+        state += f", {seen.watch_delay:.2f} s behind the writes"
     return Report(state=state, findings=tuple(found(each) for each in of_controller(checked.seen)))
 
 

@@ -65,7 +65,7 @@ async def _finding(
 ) -> DoctorFinding:
     kind = resource.kind.lower()
     within = f" in '{one.namespace}'" if resource.namespaced else ""
-    what = f"the {kind} '{one.name}'{within} was deleted and is still there"
+    what = f"the {kind} '{one.name}'{within} was deleted and still exists"
     if one.finalizers:
         what += f": it has the finalizers {', '.join(one.finalizers)}"
         return DoctorFinding(

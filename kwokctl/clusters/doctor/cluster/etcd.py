@@ -15,7 +15,7 @@ async def look(checked: CheckedCluster) -> Report:
     """Compare the size of its file with its quota, and ask for its alarms."""
     store = checked.seen.etcd
     if store is None:
-        return not_made("not looked at: it does not answer")
+        return not_made("not checked: it does not answer")
     async with checked.etcd() as kv:
         raised = await alarms(kv)
     repair = Repair(

@@ -22,7 +22,7 @@ async def look(checked: CheckedCluster) -> Report:
     """Count nodes, and try each Stage of the cluster on one that is not Ready."""
     nodes = checked.seen.nodes
     if nodes is None:
-        return not_made("not looked at: they could not be listed")
+        return not_made("not checked: they could not be listed")
     state = f"{nodes.ready:,} of {nodes.total:,} Ready"
     problems = [*of_nodes(checked.seen)]
     if not problems:

@@ -98,4 +98,4 @@ def _free(folder: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
-CHECK = Check(name="disk", looks_at="free space, and how fast writes are on the disk", look=look)
+CHECK = Check(name="disk", looks_at="free space, and the speed of the disk", look=look)

@@ -49,4 +49,4 @@ def _left(machine: Machine) -> Iterator[int]:
             yield most - (number(group / "pids.current") or 0)
 
 
-CHECK = Check(name="limits", looks_at="how many files and threads there may be", look=look)
+CHECK = Check(name="limits", looks_at="the limits of open files and threads", look=look)

@@ -29,7 +29,9 @@ async def look(machine: Machine) -> Report:
     return Report(
         state=f"clusters in '{folders['KWOK_WORKDIR']}', programs in '{machine.home.cache}'",
         findings=(*findings, *(_open(root) for root in roots if root.stat().st_mode & _OTHERS)),
-        notes=("this user cannot add programs: their folder is another's",) if shared else (),
+        notes=("this user cannot add programs: their folder belongs to another user",)
+        if shared
+        else (),
     )
 
 

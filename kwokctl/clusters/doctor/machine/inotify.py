@@ -13,7 +13,7 @@ async def look(machine: Machine) -> Report:
     """Compare what this user's processes have with the limits."""
     now = inotify.limits(machine.root)
     if not now.instances:
-        return not_made("unknown: this kernel does not say its limits")
+        return not_made("unknown: this kernel does not report its limits")
     more, most = inotify.ENOUGH
     is_low = now.instances < more or now.watches < most
     note = f"kind with several nodes needs max_user_instances={more}, max_user_watches={most}"
@@ -34,4 +34,4 @@ def _few(what: str, left: int, needed: int) -> tuple[DoctorFinding, ...]:
     return (DoctorFinding(what=text, remedy=inotify.remedy(what)),)
 
 
-CHECK = Check(name="inotify", looks_at="how many files programs may watch", look=look)
+CHECK = Check(name="inotify", looks_at="the limits of inotify", look=look)

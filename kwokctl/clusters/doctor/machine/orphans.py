@@ -121,4 +121,4 @@ def _loaded(machine: Machine, name: str) -> Runtime | None:
     return None
 
 
-CHECK = Check(name="orphans", looks_at="what is left of clusters that are gone", look=look)
+CHECK = Check(name="orphans", looks_at="remains of deleted clusters", look=look)

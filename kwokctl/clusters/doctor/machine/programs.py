@@ -54,7 +54,7 @@ def _of_missing(missing: list[str], source: ArtifactSource) -> list[DoctorFindin
         return [DoctorFinding(what=what, remedy="copy them here: kwokctl artifacts add FOLDER")]
     if missing and source is ArtifactSource.BUILD and not shutil.which("go"):
         what = f"to be built, and there is no 'go' on PATH: {names}"
-        return [DoctorFinding(what=what, remedy="install Go, or take another --artifact-source")]
+        return [DoctorFinding(what=what, remedy="install Go, or choose another --artifact-source")]
     return []
 
 

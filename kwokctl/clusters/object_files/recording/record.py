@@ -94,7 +94,7 @@ class _Recording:
         file.cut()
         file.finish()
         parts = f"{self._objects:,} objects, then {self._changes:,} changes"
-        self._progress.note(f"what was recorded until then is in '{self._request.path}' ({parts})")
+        self._progress.note(f"the recording so far is in '{self._request.path}' ({parts})")
 
     async def _record(
         self, file: PartFile, choice: ChosenKinds, scrubber: Scrubber | None, step: Step

@@ -49,7 +49,7 @@ def contradictions(selector: Selector, places: Places) -> Iterator[tuple[str, st
         if first.value == second.value and _exclude(first, second):
             yield (
                 place_of(second.index),
-                f"cannot hold: another condition says '{first.text}' of the same",
+                f"cannot hold: it contradicts another condition, '{first.text}'",
             )
 
 
@@ -57,9 +57,15 @@ def never_holding(selector: Selector, places: Places) -> Iterator[tuple[str, str
     """Yield the place of each condition that holds for no object, whatever it is, and why."""
     for rule, index in zip(selector.conditions, places.jq, strict=True):
         if _is_fixed(rule) and not rule.holds(rule.query.values({})):
-            yield place_of(index), "never holds: its expression finds the same in every object"
+            yield (
+                place_of(index),
+                "never holds: its expression returns the same value for every object",
+            )
         elif _counts(rule) and rule.operator == "In" and not any(map(_IS_WHOLE, rule.values)):
-            yield place_of(index), "never holds: its expression finds a number, and no value is one"
+            yield (
+                place_of(index),
+                "never holds: its expression returns a number, and values are strings",
+            )
     for expression, index in zip(selector.expressions, places.cel, strict=True):
         if fixed_truth(expression) is False:
             yield place_of(index), "is false for every object"

@@ -44,12 +44,12 @@ def _wrong(kind: str, path: str, rule: Requirement) -> str:
             return "" if part in _TYPE_FIELDS else _unknown(part, kind, list(known))
         found = known[part]
     if found.kind == "int" and rule.operator in {"In", "NotIn"}:
-        return "never equals a value: it finds a number, and values are strings; add '| tostring'"
+        return "never equals a value: it returns a number, and values are strings; add '| tostring'"
     if found.kind == "bool" and rule.operator == "In" and not rule.values & {"true", "false"}:
-        return "never equals a value: it finds true or false, which are written in small letters"
+        return "never equals a value: it returns true or false, which are written in lower case"
     return ""
 
 
 def _unknown(part: str, kind: str, known: list[str]) -> str:
     hint = did_you_mean(part, known) or f"fields there are: {', '.join(known)}"
-    return f"asks for '{part}', which a {kind} has not at this place; {hint}"
+    return f"reads '{part}', which a {kind} does not have at this place; {hint}"

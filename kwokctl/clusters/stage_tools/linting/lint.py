@@ -135,7 +135,7 @@ def _read(text: _Text) -> Stage:
 
 def _of_stage(text: _Text, stage: Stage) -> Iterator[Finding]:
     if stage.selector is None:
-        yield text.finding("spec.selector", "is missing: the Stage is for no object")
+        yield text.finding("spec.selector", "is missing: the Stage matches no object")
     else:
         places = text.places()
         for place, why in (
@@ -165,20 +165,21 @@ def _of_set(text: _Text, stage: Stage, read: Sequence[tuple[_Text, Stage]]) -> I
     if names.count(stage.name) > 1 and stage is not _last(stage.name, read):
         last = next(t for t, other in read if other is _last(stage.name, read))
         yield text.finding(
-            "metadata.name", f"is that of a later Stage, too ({last.file}), which replaces this one"
+            "metadata.name",
+            f"is also the name of a later Stage ({last.file}), which replaces this one",
         )
     if rival := shadowing(stage, [other for _, other in read]):
         yield text.finding(
             "spec.weight",
-            f"is 0, so that '{rival}', which is for the same objects, is always chosen",
+            f"is 0, so that '{rival}', which matches the same objects, is always chosen",
         )
 
 
 def _unreachable(read: Sequence[tuple[_Text, Stage]], played: Sequence[Stage]) -> Iterator[Finding]:
     for stage in unreachable(played):
         text = next(text for text, other in read if other is stage)
-        why = "is for a status that neither these Stages, nor shipped ones, nor Kubernetes give"
-        yield text.finding("spec.selector", f"{why}: no object gets there", WARNING)
+        why = "matches a status that neither these Stages, nor shipped Stages, nor Kubernetes set"
+        yield text.finding("spec.selector", f"{why}: no object reaches that state", WARNING)
 
 
 def _circles(read: Sequence[tuple[_Text, Stage]], played: Sequence[Stage]) -> Iterator[Finding]:
@@ -187,9 +188,11 @@ def _circles(read: Sequence[tuple[_Text, Stage]], played: Sequence[Stage]) -> It
         text = next(text for text, stage in read if stage in circle)
         names = [stage.name for stage in circle]
         if len(names) == 1:
-            why = "matches what the Stage itself makes of an object: it is played again and again"
+            why = (
+                "matches the result of the Stage itself, which is therefore played again and again"
+            )
         else:
-            why = f"closes a circle without delay, which is played without end: {', '.join(names)}"
+            why = f"completes a cycle without delay, which is played endlessly: {', '.join(names)}"
         yield text.finding(
             "spec.selector", f"{why}; a delay or another condition ends that", WARNING
         )

@@ -83,13 +83,13 @@ def _unknown(status: Json, kind: Kind) -> str:
     if odd is None:
         return ""
     if odd == _STATUS:
-        return "gives a 'status' within the status, which is left out: 'root: status' adds the outer one"
+        return "renders a 'status' within the status, which is ignored: 'root: status' adds the outer one"
     near = did_you_mean(odd, known)
-    what = f"gives '{odd}', which the status of a {kind.name} does not have"
+    what = f"renders '{odd}', which the status of a {kind.name} does not have"
     return f"{what}; {near}" if near else what
 
 
-_NOT_THERE = "changes nothing: what it gives has {what}; 'root: status' puts it there"
+_NOT_THERE = "changes nothing: its result has {what}; 'root: status' puts it there"
 
 
 def _fields_of(kind: Kind) -> list[str]:

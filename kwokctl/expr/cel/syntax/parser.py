@@ -126,7 +126,7 @@ class _Parser:
         while self._is(".", "["):
             mark = self._take()
             if self._is("?"):
-                raise CelSourceError(mark.at, "optional values are not known to kwok")
+                raise CelSourceError(mark.at, "kwok does not support optional values")
             if mark.text == "[":
                 operand = CelCall(mark.at, "[]", (operand, self.expression()))
                 self._expect("]")

@@ -123,7 +123,7 @@ def ordering(compare: NumberOrder) -> NumberOrder:
 
     def function(a: float, b: float) -> bool:
         if isnan(a) or isnan(b):
-            raise CelValueError("what is not a number (NaN) is neither larger nor smaller")
+            raise CelValueError("NaN is neither larger nor smaller than a number")
         return compare(a, b)
 
     return function

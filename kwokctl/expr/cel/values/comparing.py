@@ -95,9 +95,9 @@ def _key(whole: dict[Json, Json], key: Json) -> tuple[Json] | None:
 
 def _position(index: Json, length: int) -> int:
     if type(index) not in NUMBERS:
-        raise CelValueError("an item of a list is found by an integer")
+        raise CelValueError("the index of a list must be an integer")
     if isinstance(index, float) and not index.is_integer():
-        raise CelValueError("an item of a list is found by an integer")
+        raise CelValueError("the index of a list must be an integer")
     if not 0 <= index < length:
         raise CelValueError(f"there is no item {int(index)} in a list of {length}")
     return int(index)

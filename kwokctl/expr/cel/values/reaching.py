@@ -29,7 +29,7 @@ def has(value: Json, name: str) -> bool:
 def known(value: Json, name: str) -> Json:
     """Return a struct that a pointer leads to; raise CelValueError if it leads nowhere."""
     if value is None:
-        raise CelValueError(f"there is no field '{name}' where there is no struct")
+        raise CelValueError(f"there is no field '{name}' in a value that is not a struct")
     return value
 
 

@@ -59,7 +59,7 @@ class ResourceList:
 def amount(amounts: Mapping[str, Json], name: object) -> CelQuantity:
     """Return a quantity of a resource list, 0 if it is not there."""
     if type(name) is not str:
-        raise CelValueError("a resource is found by its name, which is a string")
+        raise CelValueError("the name of a resource must be a string")
     found = amounts.get(name)
     return NOTHING if found is None else quantity(found)
 

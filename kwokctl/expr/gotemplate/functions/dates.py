@@ -83,7 +83,7 @@ def _must_moved(by: object, value: object) -> Moment:
 
 def _nanoseconds(value: object) -> int:
     if isinstance(value, datetime):
-        raise TemplateError("'durationRound' of a time needs the time it is now: subtract first")
+        raise TemplateError("'durationRound' of a time depends on the current time: subtract first")
     if isinstance(value, Int64):
         return value
     try:

@@ -96,7 +96,7 @@ def parsed(layout: str, value: str) -> datetime:
         at = match.end()
     directives += layout[at:].replace("%", "%%")
     if "%Y" not in directives and "%y" not in directives:
-        raise TemplateError(f"the layout '{layout}' is without a year")
+        raise TemplateError(f"the layout '{layout}' has no year")
     moment = datetime.strptime(value, directives)
     return moment if moment.tzinfo else datetime.fromisoformat(f"{moment.isoformat()}+00:00")
 

@@ -84,7 +84,7 @@ def _rounded_span(span: Span, to: object, *, up: bool) -> Span:
 
 def _zone(value: object) -> Location:
     if not isinstance(value, Location):
-        raise TypeError("it needs a time zone, such as what '.Location' gives")
+        raise TypeError("it needs a time zone, such as the result of '.Location'")
     return value
 
 
@@ -136,7 +136,7 @@ _SPAN: dict[str, Method] = {
 
 def _other(value: object) -> SemanticVersion:
     if not isinstance(value, SemanticVersion):
-        raise TypeError("it needs a version, such as what 'semver' gives")
+        raise TypeError("it needs a version, such as the result of 'semver'")
     return value
 
 

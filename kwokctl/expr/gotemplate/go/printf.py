@@ -160,7 +160,7 @@ def write(form: Form, value: object) -> str:
     if isinstance(value, Moment):
         raise TemplateError(f"'%{form.verb}' cannot write a time: use its method 'Format'")
     if form.verb == "p" and not isinstance(value, str | int | float):
-        raise TemplateError("'%p' writes where in memory a value is")
+        raise TemplateError("'%p' writes the address of a value in memory")
     for python, writer in _WRITERS:
         if isinstance(value, python):
             written = writer(form, value)

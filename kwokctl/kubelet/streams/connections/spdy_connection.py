@@ -82,7 +82,7 @@ class SpdyConnection:
                     await self._handle(event)
                 await self._wire.flush()
         except SpdyError as e:
-            log.debug("a client does not keep to SPDY: %s", e)
+            log.debug("a client violates SPDY: %s", e)
             await self._wire.flush()
         finally:
             for stream in tuple(self._streams.values()):

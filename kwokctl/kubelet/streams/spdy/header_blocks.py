@@ -89,6 +89,6 @@ class _Cursor:
     def _take(self, size: int) -> bytes:
         end = self._at + size
         if end > len(self._block):
-            raise SpdyError("headers are cut")
+            raise SpdyError("headers are truncated")
         taken, self._at = self._block[self._at : end], end
         return taken

@@ -108,7 +108,7 @@ class SpdyProtocol:
         if state is None:
             # What was sent before our reset arrived is not answered.
             if piece.stream > self._last_stream:
-                raise SpdyError("data has a stream that was never opened")
+                raise SpdyError("data for a stream that was never opened")
         elif not state.takes_input:
             self.reset(piece.stream, ResetStatus.STREAM_ALREADY_CLOSED)
             yield StreamReset(piece.stream)
@@ -144,7 +144,7 @@ class SpdyProtocol:
     def _settings(self, frame: ControlFrame) -> tuple[SpdyEvent, ...]:
         count = int.from_bytes(frame.payload[:4], "big")
         if len(frame.payload) != 4 + 8 * count:
-            raise SpdyError("settings are cut")
+            raise SpdyError("settings are truncated")
         return ()
 
     def _pinged(self, frame: ControlFrame) -> tuple[SpdyEvent, ...]:

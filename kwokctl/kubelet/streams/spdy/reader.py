@@ -60,7 +60,7 @@ class FrameReader:
 
     def _begin_data(self, stream: int, flags: int, length: int) -> DataPiece | None:
         if not stream:
-            raise SpdyError("data has no stream")
+            raise SpdyError("data without a stream")
         del self._buffer[:HEAD_SIZE]
         self._data_left, self._data_stream = length, stream
         self._data_ends = bool(flags & Flag.FIN)

@@ -42,7 +42,7 @@ class ExpressionCurve:
         try:
             return max(number(self._program, *self._values), 0.0)
         except ExpressionError as e:
-            self._language.complain(f"{e}; nothing is used then")
+            self._language.complain(f"{e}; the usage counts as 0")
             return NO_USE.value
         finally:
             self._language.moment = now

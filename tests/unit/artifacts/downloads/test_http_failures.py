@@ -105,8 +105,8 @@ def test_a_proxy_that_refuses_is_no_reason_to_wait() -> None:
         (requests.exceptions.ConnectTimeout(), "cannot be reached (no answer)"),
         (requests.exceptions.ReadTimeout(), "has stopped answering"),
         (_from(TimeoutError()), "has stopped answering"),
-        (_from(ConnectionResetError()), "has cut the connection"),
-        (requests.exceptions.ChunkedEncodingError(), "has cut the connection"),
+        (_from(ConnectionResetError()), "closed the connection early"),
+        (requests.exceptions.ChunkedEncodingError(), "closed the connection early"),
     ],
 )
 def test_what_may_pass_may_be_tried_again(error: Exception, cause: str) -> None:

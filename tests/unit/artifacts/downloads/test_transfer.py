@@ -64,7 +64,7 @@ def test_a_cut_file_is_gone_on_with(
     assert second.range is not None
     assert int(second.range.removeprefix("bytes=").removesuffix("-")) > 0
     assert ear.came == len(_CONTENT)
-    assert ear.said == ["127.0.0.1 has cut the connection: trying again"]
+    assert ear.said == ["127.0.0.1 closed the connection early: trying again"]
 
 
 def test_a_file_that_a_killed_run_left_is_gone_on_with(

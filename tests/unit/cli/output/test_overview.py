@@ -54,7 +54,7 @@ etcd        300Mi, 200Mi in use; 15% of its quota of 2Gi
 writes      straight to etcd (fast; see --data-path)
 heartbeat   Leases of 40 s
 Stages      5: a, b, c, and 2 more
-watch       0.01 s behind what is written
+watch       0.01 s behind the writes
 
 ✗ 2 nodes are not Ready
   kwokctl stage explain node/x

@@ -50,7 +50,7 @@ def test_comments_say_which_were_stored_as_json(tmp_path: Path) -> None:
         (b"\xff", "is not YAML or JSON"),
         (b"{}" + b'{"a":' * 300 + b"1" + b"}" * 300, "more than 200 levels .* in document 2"),
         (b'{"a":' * 100_000, "more than 200 levels .* in document 1"),
-        (b"m: &m {a: *m}", r"the alias '\*m' is within what it stands for at line 1"),
+        (b"m: &m {a: *m}", r"the alias '\*m' is within the value that it stands for at line 1"),
     ],
 )
 def test_what_holds_no_objects_is_refused(tmp_path: Path, content: bytes, message: str) -> None:

@@ -348,9 +348,9 @@ async def test_another_clock_of_the_api_server_is_found(
 
 async def test_stuck_deletions_say_what_holds_them(tmp_path: Path, server: FakeApiServer) -> None:
     assert whats(await deletions.look(checked(tmp_path, url=server.url))) == [
-        "the namespace 'left' was deleted and is still there: 3 pods",
-        "the node 'n1' was deleted and is still there: it has the finalizers x.io/y",
-        "the thing 'held' in 'a' was deleted and is still there: it has the finalizers y.io/z",
+        "the namespace 'left' was deleted and still exists: 3 pods",
+        "the node 'n1' was deleted and still exists: it has the finalizers x.io/y",
+        "the thing 'held' in 'a' was deleted and still exists: it has the finalizers y.io/z",
     ]
     asked = [each.path for each in server.requests]
     assert not [path for path in asked if path.endswith(("/pods", "/events", "/v1beta1/things"))]

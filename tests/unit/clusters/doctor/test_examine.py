@@ -31,8 +31,8 @@ async def test_checks_whose_component_is_not_ready_are_left_out(tmp_path: Path) 
     seen = await examine(one, NAME)
     states = {each.check: each.report.state for each in seen.of_cluster}
 
-    assert states["nodes"] == "not looked at: 'kube-apiserver' must be ready"
-    assert states["etcd"] == "not looked at: it does not answer"
+    assert states["nodes"] == "not checked: 'kube-apiserver' must be ready"
+    assert states["etcd"] == "not checked: it does not answer"
     assert "'etcd' does not run" in [each.what for each in seen.findings]
 
 

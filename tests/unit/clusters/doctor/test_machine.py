@@ -146,7 +146,7 @@ async def test_a_store_that_is_shared_need_not_be_writable(tmp_path: Path) -> No
 
     assert (whats(seen), seen.notes) == (
         [],
-        ("this user cannot add programs: their folder is another's",),
+        ("this user cannot add programs: their folder belongs to another user",),
     )
 
 

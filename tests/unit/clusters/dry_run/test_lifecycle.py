@@ -52,7 +52,7 @@ async def test_a_runtime_without_scripts_is_outlined_with_the_number_of_componen
     home = home_with(tmp_path, NAME, OPTIONS, FakeRuntime())
     said = remarks(await stop_steps(home, NAME))
 
-    assert "not written as a script" in said
+    assert "cannot be written as a script" in said
     assert f"stop cluster 'dev' of {len(catalog())} components" in said
 
 

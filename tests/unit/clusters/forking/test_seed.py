@@ -18,7 +18,7 @@ NAME = cluster_name("new")
 @pytest.mark.parametrize(
     ("keys", "error", "said"),
     [
-        (["/registry/pods/default/a"], NotServedError, "is not of a cluster that 'kind' has made"),
+        (["/registry/pods/default/a"], NotServedError, "was not saved from a cluster of 'kind'"),
         (["/other/namespaces/kube-system"], SnapshotError, "no Kubernetes objects"),
     ],
 )

@@ -30,7 +30,7 @@ def test_building_without_a_limit_takes_as_long_as_it_takes() -> None:
 
 
 def test_programs_that_are_not_there_in_time_are_named() -> None:
-    with pytest.raises(TimedOutError, match="the programs were not fetched or built after 60 s"):
+    with pytest.raises(TimedOutError, match="the programs were not fetched or built within 60 s"):
         virtual_time.run(got(built(61), Patience(timeout=60.0)))
 
 

@@ -139,7 +139,10 @@ _DEEP = f"{'[' * 300}{']' * 300}"
     ("fields", "problem"),
     [
         (f"data:\n  a0: &a0 [lol]\n{_ALIASES}\n", "stand for more than 32 MiB at line 13, "),
-        ("data: &m {labels: *m}\n", "the alias '*m' is within what it stands for at line 6, "),
+        (
+            "data: &m {labels: *m}\n",
+            "the alias '*m' is within the value that it stands for at line 6, ",
+        ),
         (f'data: {{"a":{_DEEP}}}\n', "more than 200 levels are within each other at line 6, "),
         (f"data:\n- {_DEEP}\n", "more than 200 levels are within each other at line 7, "),
     ],

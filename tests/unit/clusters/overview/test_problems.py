@@ -106,5 +106,5 @@ def test_a_controller_is_late_because_the_api_server_shows_nothing() -> None:
     late = ControllerReport(stages=(), watch_delay=7.25)
     seen = replace(WELL, components=(*WELL.components, paused), controller=late)
     assert [each.remedy for each in find_problems(seen)][1:] == [
-        "'kube-apiserver' is not ready: see to it first"
+        "'kube-apiserver' is not ready: fix that first"
     ]

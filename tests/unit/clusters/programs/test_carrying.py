@@ -131,7 +131,7 @@ async def test_a_program_that_is_given_by_path_stays_where_it_is(tmp_path: Path)
     its = replace(stocked(tmp_path, [*COMPONENTS, *TOOLS[:2]], FakeRuntime()), progress=messages)
     options = cluster_options(artifact_source="offline", etcdutl_binary="/bin/true")
     assert {entry.name for entry in await fetch(its, options)} == {*COMPONENTS, *TOOLS[:2]}
-    assert messages.lines == ["'/bin/true', given for etcdutl, stays where it is"]
+    assert messages.lines == ["'/bin/true', given for etcdutl, is not copied"]
 
 
 async def test_a_folder_without_programs_is_refused_with_the_way_to_fill_it(

@@ -299,8 +299,8 @@ async def test_what_expires_with_a_lease_is_left_alone(home: Home) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cluster": "other"}, "is of another cluster"),
-        ({"prefix": "/other"}, "is of keys under '/other'"),
+        ({"cluster": "other"}, "was made in another cluster"),
+        ({"prefix": "/other"}, "has keys under '/other'"),
     ],
 )
 async def test_a_foreign_mark_is_refused(home: Home, change: dict[str, str], message: str) -> None:

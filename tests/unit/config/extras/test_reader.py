@@ -123,7 +123,7 @@ def test_a_program_of_this_folder_is_found_from_elsewhere(
         ({"metric": FULL["metric"] | {"scheme": "https"}}, "'metric' is not supported as"),
         ({"metric": FULL["metric"] | {"certPath": "/x"}}, "'metric' is not supported as"),
         ({"links": ["nothing"]}, "'web' has a link to 'nothing', and there is no such"),
-        ({"links": ["web"]}, "links go in a circle: web -> web"),
+        ({"links": ["web"]}, "links form a cycle: web -> web"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(changed: dict[str, Any], message: str) -> None:

@@ -176,7 +176,7 @@ def test_fields_of_a_later_release_are_named() -> None:
         (b"[]", "it is not an object"),
         (b"k8s\0\x0a\x7f", "its kind is not known"),
         (b"k8s\0\x0a\x09\x0a\x02v9\x12\x03Pod", "the kind 'Pod' of 'v9' is not known"),
-        (_value("secrets/default/keys")[:60], "a message is cut"),
+        (_value("secrets/default/keys")[:60], "a message is truncated"),
     ],
 )
 def test_what_cannot_be_read_says_why(value: bytes, message: str) -> None:

@@ -78,5 +78,5 @@ def test_pages_that_refer_to_each_other_are_damage(path: Path) -> None:
     whole[branch * PAGE + 16 + 8 : branch * PAGE + 16 + 16] = branch.to_bytes(8, "little")
     path.write_bytes(whole)
 
-    with pytest.raises(DamagedFileError, match="circle"):
+    with pytest.raises(DamagedFileError, match="cycle"):
         look(path, "/registry")

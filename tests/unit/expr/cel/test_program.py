@@ -56,7 +56,7 @@ def test_the_careful_way_gives_the_same_result_as_the_fast_one(name: str) -> Non
         ),
         ("has(self)", "'has' tests whether a field is set, as in has(self.metadata), at line 1,"),
         ("v1.Pod{}", "messages such as 'v1.Pod{}' cannot be made, at line 1, column 7"),
-        ("self.?spec", "optional values are not known to kwok, at line 1, column 5"),
+        ("self.?spec", "kwok does not support optional values, at line 1, column 5"),
         ("'abc", "a quoted string is not closed, at line 1, column 1"),
         ("'\\q'", "the escape '\\q' does not exist, at line 1, column 1"),
         ("1 $ 2", "'$' is unexpected here, at line 1, column 3"),

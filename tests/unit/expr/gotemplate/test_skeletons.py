@@ -184,7 +184,7 @@ def test_an_error_of_yaml_names_the_template() -> None:
     template = Template("a: {{.}}\n b: 1", "mine")
     for _ in range(3):
         with pytest.raises(
-            ExpressionError, match=r"what template 'mine' writes is not YAML: .*line 2"
+            ExpressionError, match=r"the output of template 'mine' is not YAML: .*line 2"
         ):
             template.render_object("x", {})
 

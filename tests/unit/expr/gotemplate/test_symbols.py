@@ -132,7 +132,7 @@ def test_other_errors_name_their_place() -> None:
         ("{{ index .list Index }}", "for object 9: the index 9 is out of range"),
         ("{{ div 1 (sub Index 9) }}", "for object 9: .*zero"),
         ('{{ printf "a: %d" Index }}', "'a: 9' needs quotes in YAML"),
-        ("{{ index .map Name | quote }}", "'quote' writes no quotes for nothing"),
+        ("{{ index .map Name | quote }}", "'quote' writes no quotes for a missing value"),
     ],
 )
 def test_a_value_that_one_number_cannot_make_is_an_error_for_that_number(

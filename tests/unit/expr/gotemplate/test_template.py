@@ -75,7 +75,7 @@ def test_some_things_are_better_than_in_kwok_on_purpose(text: str, written: str)
         ('{{ regexMatch "(" "x" }}', "line 1", "'\\(' is not a regular expression"),
         ("{{ 99e999 }}", "line 1, column 4", "too large a number"),
         ('{{ "\\ud800" }}', "line 1, column 4", "is not a character"),
-        ('{{ printf "%p" .m }}', "line 1", "where in memory"),
+        ('{{ printf "%p" .m }}', "line 1", "the address of a value in memory"),
         ("\n {{ (now).Nope }}", "line 2, column 5", "no field or method 'Nope' in a time.Time"),
         ('{{ "x" | now.Add }}', "line 1, column 4", "'Add' of a time.Time: it needs a whole number"),
         ("{{ .s 1 }}", "line 1, column 4", "there is no field or method 's' in a map"),

@@ -66,7 +66,7 @@ def address(kind: str, text: str) -> Any:
 @pytest.mark.parametrize(
     ("status", "why"),
     [
-        ({"capacity": {"cpu": "1"}}, "allocatable: for the API server to complete"),
+        ({"capacity": {"cpu": "1"}}, "allocatable: the API server has to complete it"),
         (
             {"addresses": [address("Hostname", "a"), address("Hostname", "a")]},
             "addresses[1]: occurs twice",
@@ -74,7 +74,7 @@ def address(kind: str, text: str) -> Any:
         ({"declaredFeatures": ["A", "A"]}, "declaredFeatures[1]: 'A' is not after 'A'"),
         ({"declaredFeatures": ["B", "A"]}, "declaredFeatures[1]: 'A' is not after 'B'"),
         ({"declaredFeatures": ["a"]}, "declaredFeatures[0]: 'a' is not the name of a feature"),
-        ({"config": {"error": "e"}}, "config: for the API server to decide"),
+        ({"config": {"error": "e"}}, "config: the API server has to decide"),
     ],
 )
 def test_what_the_api_server_refuses_or_completes_of_a_node_is_found(status: Any, why: str) -> None:
@@ -108,12 +108,12 @@ def test_what_is_right_of_a_node_is_taken() -> None:
             {"phase": None, "reason": None, "message": "as many as before"},
             "qosClass: never changes",
         ),
-        ({"observedGeneration": 2}, {}, "observedGeneration: never none again"),
+        ({"observedGeneration": 2}, {}, "observedGeneration: cannot be removed"),
         ({}, {"observedGeneration": -1}, "observedGeneration: is negative"),
         (
             {"conditions": [{"type": "Ready", "observedGeneration": 2}]},
             {"conditions": [{"type": "Ready", "observedGeneration": 0}]},
-            "conditions: 'observedGeneration' of 'Ready': never none again",
+            "conditions: 'observedGeneration' of 'Ready': cannot be removed",
         ),
         (
             {},
@@ -137,12 +137,12 @@ def test_what_is_right_of_a_node_is_taken() -> None:
             {"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]},
             "podIPs: more than one address of a family",
         ),
-        ({}, {"nominatedNodeName": "a"}, "nominatedNodeName: for the API server to decide"),
-        ({}, {"resourceClaimStatuses": [{}]}, "resourceClaimStatuses: for the API server to decide"),
+        ({}, {"nominatedNodeName": "a"}, "nominatedNodeName: the API server has to decide"),
+        ({}, {"resourceClaimStatuses": [{}]}, "resourceClaimStatuses: the API server has to decide"),
         (
             {"resourceClaimStatuses": [{"name": "a"}]},
             {},
-            "resourceClaimStatuses: for the API server to decide",
+            "resourceClaimStatuses: the API server has to decide",
         ),
         ({}, {"podIP": "nowhere"}, "podIP: 'nowhere' is not an IP address"),
         ({}, "text", "not a mapping"),
@@ -219,7 +219,7 @@ def test_what_only_some_releases_check_of_a_container_is_left_to_them(fields: An
     after = containers(RUNNING, **fields)
 
     assert (
-        problem(PODS, after) == f"containerStatuses: '{field}' of 'c': for the API server to decide"
+        problem(PODS, after) == f"containerStatuses: '{field}' of 'c': the API server has to decide"
     )
     assert problem(PODS, after, containers(RUNNING, restartCount=1, **fields)) is None
 

@@ -115,8 +115,8 @@ async def test_an_entry_that_names_no_source_is_refused_when_it_is_used() -> Non
     rig = Rig({"previousLogsFile": "/none"})
 
     assert await rig.refused() == (
-        "400 the entry of 'logs' for container 'c' in pod 'default/app' has neither a 'logsFile' "
-        "nor 'generated' lines"
+        "400 the entry of 'logs' for container 'c' in pod 'default/app' has neither 'logsFile' "
+        "nor 'generated'"
     )
     assert "cannot be read, No such file" in await rig.refused(previous="true")
 

@@ -35,7 +35,7 @@ def test_a_stage_for_a_status_that_nothing_gives_is_reported(tmp_path: Path) -> 
     ):
         [found] = findings(tmp_path, selecting(rule))
 
-        assert found.startswith("5 s0 spec.selector is for a status that neither these Stages")
+        assert found.startswith("5 s0 spec.selector matches a status that neither these Stages")
 
 
 @pytest.mark.parametrize(
@@ -101,17 +101,21 @@ def test_conditions_that_exclude_each_other_are_reported(tmp_path: Path, rule: s
         (["cel: {expression: 'false && self.metadata.name == \"a\"'}"], 0, "is false for every"),
         (["cel: {expression: '!(1 < 2 || self.metadata.name == \"a\")'}"], 0, "is false for every"),
         (["cel: {expression: '[1, 2].exists(x, x > 2)'}"], 0, "is false for every object"),
-        (["jq: {key: '\"a\"', operator: In, values: [b]}"], 0, "never holds: its expression finds"),
+        (
+            ["jq: {key: '\"a\"', operator: In, values: [b]}"],
+            0,
+            "never holds: its expression returns",
+        ),
         (["jq: {key: 'null', operator: Exists}"], 0, "never holds"),
         (
             ["jq: {key: '.status.phase | length', operator: In, values: [abc]}"],
             0,
-            "never holds: its expression finds a number",
+            "never holds: its expression returns a number",
         ),
         (
             ["cel: {expression: 'self.status.phase == \"Failed\"'}", PHASE % "Running"],
             1,
-            "cannot hold: another condition says '== 'Failed'' of the same",
+            "cannot hold: it contradicts another condition, '== 'Failed''",
         ),
         (
             [
@@ -119,7 +123,7 @@ def test_conditions_that_exclude_each_other_are_reported(tmp_path: Path, rule: s
                 "cel: {expression: 'self.metadata.name == \"b\" && true'}",
             ],
             1,
-            "cannot hold: another condition says '== 'a'' of the same",
+            "cannot hold: it contradicts another condition, '== 'a''",
         ),
         (
             [
@@ -128,12 +132,12 @@ def test_conditions_that_exclude_each_other_are_reported(tmp_path: Path, rule: s
                 "jq: {key: .status.phase, operator: In, values: [Failed]}",
             ],
             2,
-            "cannot hold: another condition says 'In Running'",
+            "cannot hold: it contradicts another condition, 'In Running'",
         ),
         (
             ["jq: {key: .spec.hostNetwork, operator: In, values: ['True']}"],
             0,
-            "never equals a value: it finds true or false",
+            "never equals a value: it returns true or false",
         ),
     ],
 )
@@ -172,7 +176,7 @@ def test_a_condition_that_may_hold_is_not_reported(tmp_path: Path, rule: str) ->
     ("template", "problem"),
     [
         ("{{ regexMatch `(?=a)` `b` }}", "line 1, column 4: '(?=a)' is not a regular expression"),
-        ("a: b: c", "what template 's0' writes is not YAML"),
+        ("a: b: c", "the output of template 's0' is not YAML"),
         ("- a", "a patch rendered something that is not a mapping"),
     ],
 )
@@ -202,16 +206,16 @@ ADD = "[{op: add, path: /%sreason, value: a}]"
 @pytest.mark.parametrize(
     ("template", "fields", "problem"),
     [
-        ("conditions: []", {}, "changes nothing: what it gives has no 'status'; 'root: status'"),
-        ("conditions: []", {"type": "merge"}, "changes nothing: what it gives has no 'status'"),
-        (ADD % "", {"type": "json"}, "changes nothing: what it gives has no path in '/status'"),
-        ("status: {phase: a}", {"root": "status"}, "gives a 'status' within the status"),
+        ("conditions: []", {}, "changes nothing: its result has no 'status'; 'root: status'"),
+        ("conditions: []", {"type": "merge"}, "changes nothing: its result has no 'status'"),
+        (ADD % "", {"type": "json"}, "changes nothing: its result has no path in '/status'"),
+        ("status: {phase: a}", {"root": "status"}, "renders a 'status' within the status"),
         (
             "phse: a",
             {"root": "status"},
-            "gives 'phse', which the status of a Pod does not have; did you",
+            "renders 'phse', which the status of a Pod does not have; did you",
         ),
-        ("status: {phse: a}", {}, "gives 'phse', which the status of a Pod does not have"),
+        ("status: {phse: a}", {}, "renders 'phse', which the status of a Pod does not have"),
     ],
 )
 def test_a_patch_of_a_status_that_changes_none_is_a_warning(
@@ -301,7 +305,7 @@ def test_a_circle_is_a_warning_at_its_first_stage(tmp_path: Path) -> None:
 
     [found] = lint([str(file)])
     assert (found.severity, found.line, found.stage) == ("warning", 5, "s0")
-    assert "closes a circle without delay, which is played without end: s0, s1" in found.problem
+    assert "completes a cycle without delay, which is played endlessly: s0, s1" in found.problem
 
 
 def test_conditions_that_can_hold_together_are_not_reported(tmp_path: Path) -> None:
@@ -316,9 +320,9 @@ def test_conditions_that_can_hold_together_are_not_reported(tmp_path: Path) -> N
     [
         (
             ".status.phaze",
-            "asks for 'phaze', which a Pod has not at this place; did you mean 'phase'?",
+            "reads 'phaze', which a Pod does not have at this place; did you mean 'phase'?",
         ),
-        (".status.conditions.[].tipe", "asks for 'tipe'"),
+        (".status.conditions.[].tipe", "reads 'tipe'"),
         (".spec.activeDeadlineSeconds", "never equals a value"),
     ],
 )

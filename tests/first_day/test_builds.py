@@ -1,11 +1,13 @@
 """A machine that reaches package mirrors only: what is missing is built from Go modules, or the remedy is named."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -57,6 +59,7 @@ def builder(user: Newcomer, real_programs: Mapping[str, Path]) -> Newcomer:
     if not (go := shutil.which("go")):
         pytest.skip("there is no Go on PATH")
     kept = {name: _asked(go, name) for name in ("GOCACHE", "GOMODCACHE")}
+    mirrors = _asked(go, "GOPROXY")
     modules = Path(kept["GOMODCACHE"]) / "cache" / "download"
     if not (modules / f"go.etcd.io/etcd/server/v3/@v/v{_ETCD}.zip").exists():
         pytest.skip(
@@ -66,7 +69,12 @@ def builder(user: Newcomer, real_programs: Mapping[str, Path]) -> Newcomer:
     held.mkdir()
     (held / "go").write_text(_HELD.format(folder=user.folder, go=go))
     (held / "go").chmod(0o755)
-    mirror = {"GOPROXY": modules.as_uri(), "GOSUMDB": "off"}
+    # The cache may lack some of its dependencies: what was built there was one of its tools, say.
+    mirror = {
+        "GOPROXY": f"{modules.as_uri()},{mirrors}",
+        "GOSUMDB": "off",
+        "NO_PROXY": ",".join((_UNREACHABLE["NO_PROXY"], *_hosts(mirrors))),
+    }
     path = {"PATH": f"{scripts()}:{held}:{os.environ['PATH']}"}
     given = {
         f"KWOK_{name.upper().replace('-', '_')}_BINARY": str(real_programs[name])
@@ -78,6 +86,12 @@ def builder(user: Newcomer, real_programs: Mapping[str, Path]) -> Newcomer:
 def _asked(go: str, name: str) -> str:
     done = subprocess.run([go, "env", name], capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+def _hosts(mirrors: str) -> list[str]:
+    """Return the hosts of the mirrors of Go modules."""
+    found = (urlsplit(each).hostname for each in re.split(r"[,|]", mirrors))
+    return [each for each in found if each]
 
 
 def _store(user: Newcomer) -> dict[str, set[str]]:

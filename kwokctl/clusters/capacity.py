@@ -56,7 +56,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def surplus(self) -> int:
-        """The bytes by which all objects exceed as many of the built-in templates."""
+        """The bytes of all objects beyond those of as many objects of the built-in templates."""
         more_pods = self.pods * (self.pod_size - POD_BYTES)
         return self.nodes * (self.node_size - NODE_BYTES) + more_pods
 

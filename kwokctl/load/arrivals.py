@@ -92,7 +92,7 @@ class Moments(msgspec.Struct, frozen=True):
 
 
 class Ramp(msgspec.Struct, frozen=True):
-    """A rate a second that becomes another one evenly, over some seconds, and then stays."""
+    """A rate per second that changes evenly to another rate, over some seconds, and then stays."""
 
     first: float
     last: float

@@ -10,7 +10,7 @@ from kwokctl.expr.gotemplate.template import Template
 from kwokctl.json_value import Json
 
 LOAD_LABEL, RUN_LABEL = "kwokctl.dev/load", "kwokctl.dev/run"
-"""The labels by which objects of a load, and of a run of it, are known; pods that others make of them have
+"""The labels of the objects of a load, and of a run of it; pods that others make of them have
 these, too."""
 _SEPARATOR = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _INNER = frozenset({"template", "jobTemplate"})

@@ -31,7 +31,7 @@ class BurstShape(_Shape, frozen=True, kw_only=True):
 
     @property
     def rhythm(self) -> Bursts:
-        """When they are due; ValueError for a time that is none."""
+        """Their rhythm; ValueError for an invalid time."""
         return Bursts(self.size, period(self.every, "every"))
 
 
@@ -44,7 +44,7 @@ class RampShape(_Shape, frozen=True, kw_only=True):
 
     @property
     def rhythm(self) -> Ramp:
-        """When arrivals are due; ValueError for rates and times that are none."""
+        """The rhythm of arrivals; ValueError for invalid rates and times."""
         first, last = per_second(self.first, "from"), per_second(self.last, "to")
         return Ramp(first, last, period(self.over, "over"))
 

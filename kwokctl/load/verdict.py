@@ -67,7 +67,7 @@ class Tally:
         self._answers: list[int] = []
         self._latest = 0
         self.waited_for_server = self.waited_for_qps = 0
-        """Nanoseconds by which arrivals were held up, by what."""
+        """The nanoseconds for which arrivals were held up, by the cause."""
 
     def note(self, arrival: Arrival) -> None:
         """Count an arrival."""

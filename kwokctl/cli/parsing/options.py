@@ -42,7 +42,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="DURATION",
-        help="Limit for fetching programs and starting components, and another one for creating each set "
+        help="Limit for fetching programs and starting components, and again for creating each set "
         "of objects; --wait counts separately [default: 0s, no limit]",
         parser=duration("--timeout"),
     ),

@@ -1,1 +1,1 @@
-"""The engine of one kind of object: looks at it, waits for the delay of its Stage, writes, and looks again."""
+"""The engine of one kind of object: it chooses a Stage, waits for its delay, plays it, and chooses again."""

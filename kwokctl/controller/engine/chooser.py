@@ -1,4 +1,4 @@
-"""Which Stages are for an object, and how long the chosen one waits."""
+"""Chooses the next Stage of an object, and its delay."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ from kwokctl.kube.resource import Resource
 
 
 class StageChooser:
-    """Judges the objects of a kind; a Stage that cannot be judged is reported and left out."""
+    """Matches Stages with the objects of a kind; a Stage whose selector fails is reported and left out."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class StageChooser:
         errors: ErrorLog,
         plans: Plans | None = None,
     ) -> None:
-        """Report errors of expressions to `errors`; objects that are alike are known to `plans`."""
+        """Report errors of expressions to `errors`; `plans` knows the shapes of objects."""
         self._plans = plans
         self._context = context
         self._errors = errors
@@ -46,7 +46,7 @@ class StageChooser:
         self._has_put_off = False
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
-        """Return the Stages that match an object as it is now, and what the choice depends on."""
+        """Return the Stages that match an object now, and the values on which the choice depends."""
         state.liken(self._plans)
         self._has_put_off = False
         view = self._view(stages, state)
@@ -59,30 +59,29 @@ class StageChooser:
             try:
                 return grounds(self._matcher_of(stages).matches(value), value)
             except ExpressionError:
-                pass  # which Stage it is, the other way shows
+                pass  # evaluating the Stages one by one shows which of them has failed
         return basis_of_sound(awake, value, lambda *why: self._report(state.key, *why))
 
     def has_put_off(self) -> bool:
-        """Return whether a Stage was not looked at in the last judgement: it rests."""
+        """Return whether the last match has left out a Stage because it rests."""
         return self._has_put_off
 
     @staticmethod
     def note_failed(state: ObjectState, stage: Stage, outcome: ErrorKind) -> None:
-        """Let the other Stages of an object come first."""
+        """Note that a Stage has failed: the other Stages of the object come first."""
         state.setbacks = state.setbacks or Setbacks()
         state.setbacks.note_failed(stage, outcome)
 
     def untried(self, stages: Sequence[Stage], state: ObjectState) -> Stage | None:
-        """Choose among those that have neither failed nor been without effect."""
+        """Choose among the Stages that have neither failed nor been without effect."""
         assert state.setbacks is not None
         state.basis = self.grounds(stages, state)
         return pick(state.setbacks.untried(state.basis), self._context.random)
 
     def return_to_failed(self, state: ObjectState) -> ErrorKind:
-        """Choose among those that have failed; return what the last error was.
+        """Choose among the Stages that have failed; return the kind of the last error.
 
-        A Stage that has failed before it came to its end is continued even if it does not match
-        any more.
+        A Stage that has failed after some of its steps is continued even if it does not match any more.
         """
         assert state.setbacks is not None
         assert state.basis is not None
@@ -94,7 +93,7 @@ class StageChooser:
         return state.setbacks.outcome
 
     def delay(self, stages: Sequence[Stage], state: ObjectState, stage: Stage) -> float:
-        """Return how long an object waits for a Stage, in seconds."""
+        """Return the delay of a Stage for an object, in seconds."""
         context = self._context
         view = self._view(stages, state)
 
@@ -105,12 +104,12 @@ class StageChooser:
             delay = seconds(view.delays[stage], None, context.wall(), context.random, unread)
         else:
             delay = seconds(stage.delay, state.opened(), context.wall(), context.random, unread)
-        if delay >= SHORTEST or state.tries:  # it has waited, too, after an error
+        if delay >= SHORTEST or state.tries:  # the time after an error counts as well
             state.plays_at_once = 0
         return delay if delay >= SHORTEST else max(delay, self._guard.wait_before(state, stage))
 
     def _view(self, stages: Sequence[Stage], state: ObjectState) -> View | None:
-        """Return what Stages see in an object like others; None if it must be looked at by itself."""
+        """Return the view that Stages have of an object's shape; None if the object must be matched by itself."""
         if self._plans is None or state.form is None:
             return None
         return self._plans.view(state.form, stages)

@@ -1,4 +1,4 @@
-"""Slows down objects that Stages without delay change again and again, and names those Stages."""
+"""Slows down objects that Stages without delay keep changing, and reports these Stages."""
 
 import logging
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from kwokctl.retry import backoff
 log = logging.getLogger(__name__)
 
 SHORTEST = 0.1
-"""The seconds from which on a delay is one: below them an object is changed without rest all the same."""
+"""The shortest delay in seconds that counts as one: with shorter ones an object changes without pause."""
 _QUIET = 1.0
-"""Seconds without a play after which an object is taken to have come to rest."""
+"""Seconds without a play after which an object counts as settled."""
 _FIRST, _MOST = SHORTEST, 60.0
 _MOST_NAMED = 100
 _REASON = "StageCircle"
@@ -26,8 +26,8 @@ _REMEDY = "give one of them a delay, or a selector that does not match the resul
 class CircleGuard:
     """Counts for each object the Stages that follow each other without delay.
 
-    An object that does not come to rest has to wait before each further Stage, longer each time.
-    Cycles with a delay of at least `SHORTEST`, such as heartbeats, are not touched.
+    An object that does not settle has to wait before each further Stage, longer each time.
+    Cycles with a delay of at least `SHORTEST`, such as heartbeats, are not slowed down.
     """
 
     def __init__(self, resource: Resource, context: ControllerContext) -> None:
@@ -37,7 +37,7 @@ class CircleGuard:
         self._named: set[frozenset[str]] = set()
 
     def wait_before(self, state: ObjectState, stage: Stage) -> float:
-        """Return how long an object has to wait for a Stage that has no delay, in seconds."""
+        """Return the seconds that an object has to wait for a Stage without delay."""
         if state.plays_at_once and self._context.delay_queue.now() - state.due > _QUIET:
             state.plays_at_once = 0
         state.plays_at_once += 1
@@ -49,7 +49,7 @@ class CircleGuard:
         return backoff(too_many, self._context.random, first=_FIRST, most=_MOST)
 
     def _follow(self, state: ObjectState, stage: str, *, begins: bool) -> None:
-        """Note the Stages of an object that is slowed down until one comes for the second time."""
+        """Record the Stages of an object that is slowed down, until one occurs for the second time."""
         if begins:
             state.followed = []
         names = state.followed
@@ -62,7 +62,7 @@ class CircleGuard:
             names.append(stage)
 
     def _name(self, state: ObjectState, circle: Sequence[str]) -> None:
-        """Name a circle: in an Event of the object, and the first time in the log."""
+        """Report a cycle of Stages: in an Event of the object, and the first time in the log."""
         names = ", ".join(f"'{name}'" for name in circle)
         self._context.warnings.put(self._event(state, names))
         if frozenset(circle) in self._named or len(self._named) >= _MOST_NAMED:

@@ -1,4 +1,4 @@
-"""A way in which some objects of a kind change in place of Stages."""
+"""The protocol for what changes some objects of a kind in place of Stages."""
 
 import math
 from typing import Protocol
@@ -7,42 +7,42 @@ from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.stages.model import Stage
 
 NEVER = math.inf
-"""How long an object waits that is left alone until it is seen again."""
+"""The delay of an object that is left alone until it is seen again."""
 
 
 class Conduct(Protocol):
-    """Which objects it is for, what happens to them when, and what after that."""
+    """Takes the place of Stages for some objects: it selects them, and changes them at its times."""
 
     turn: Stage
-    """What its objects wait for: metrics and logs show the name."""
+    """The pseudo-Stage for which its objects wait; metrics and logs show its name."""
 
     def concerns(self, state: ObjectState) -> bool:
-        """Return whether it is for an object as it is now."""
+        """Return whether it applies to an object now."""
         ...
 
     def look(self, state: ObjectState) -> float:
-        """Return in how many seconds an object changes next; ExpressionError where that cannot be read."""
+        """Return the seconds until an object changes next; ExpressionError if they cannot be computed."""
         ...
 
     def put_off(self, state: ObjectState) -> None:
-        """Take note that an object that could change at once has to wait: it may be another one then."""
+        """Note that an object that could change at once has to wait, and may be changed by others until then."""
         ...
 
     async def play(self, state: ObjectState) -> float | None:
-        """Change an object; return in how many seconds it changes next, None if that has to be looked at.
+        """Change an object; return the seconds until it changes next, None if `look` has to tell.
 
         Raises RequestError when the cluster refuses.
         """
         ...
 
     def after(self, state: ObjectState) -> None:
-        """Take note that an object is as `play` was to leave it."""
+        """Note that an object is in the state that `play` should bring about."""
         ...
 
     def leave(self, state: ObjectState) -> None:
-        """Take note that it is not for an object any more that has waited for its turn."""
+        """Note that it does not apply any more to an object that has waited for its turn."""
         ...
 
     def forget(self, state: ObjectState) -> None:
-        """Take note that an object does not exist any more."""
+        """Note that an object does not exist any more."""
         ...

@@ -1,7 +1,6 @@
-"""What is decoded of every object in the events of a watch.
+"""The fields that are decoded of every object in the events of a watch.
 
-Decoding only these fields costs a fraction of a full decode, which is done only when there is a
-stage to choose or to play.
+That costs a fraction of a full decode, which is done only if a Stage has to be chosen or played.
 """
 
 import msgspec
@@ -9,11 +8,11 @@ import msgspec
 from kwokctl.kube.collections.known_objects import Metadata
 
 UNKNOWN = -2
-"""The version of an object that has to be looked at whatever its version is."""
+"""Stands for the version of an object that has to be examined whatever its version is."""
 
 
 class SelectableMetadata(Metadata, rename="camel"):
-    """The identity of an object, and the fields by which nodes and pods may be selected."""
+    """The identity of an object, and the fields that can select nodes and pods."""
 
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
@@ -65,7 +64,7 @@ class NodeSpec(msgspec.Struct, rename={"pod_cidr": "podCIDR", "pod_cidrs": "podC
 class NodeInfo(
     msgspec.Struct, rename={"boot_id": "bootID", "operating_system": "operatingSystem"}, gc=False
 ):
-    """What a node says of its machine."""
+    """The `nodeInfo` of a node."""
 
     boot_id: str = ""
     operating_system: str = ""
@@ -77,7 +76,7 @@ class NodeStatus(msgspec.Struct, rename={"node_info": "nodeInfo"}, gc=False):
     addresses: list[DecodedAddress] | None = None
     conditions: list[NodeCondition] | None = None
     allocatable: msgspec.Raw = msgspec.Raw(b"")
-    """As JSON: few ask for it."""
+    """The field as JSON: it is rarely decoded."""
     capacity: msgspec.Raw = msgspec.Raw(b"")
     node_info: NodeInfo = msgspec.field(default_factory=NodeInfo)
 

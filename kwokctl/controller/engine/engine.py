@@ -1,7 +1,7 @@
-"""Plays the stages of one kind: looks at what is seen, waits, writes, and looks again.
+"""Plays the Stages of one kind of object.
 
-Level-based: whatever happened in between, an object is judged as it is now. There is no task for an
-object; players are few, and only one of them at a time works on an object.
+It is level-based: Stages are matched with the present state of an object, whatever happened in between.
+Objects have no tasks of their own; a small number of players work on them, at most one on each object.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ from kwokctl.kube.resource import Resource
 
 
 class StageEngine:
-    """All objects of one kind, and what must happen to each of them next."""
+    """The objects of one kind, each with the Stage that it waits for."""
 
     def __init__(  # noqa: PLR0913 - wired once; only pods have plans and conducts
         self,
@@ -47,8 +47,8 @@ class StageEngine:
     ) -> None:
         """Play `stages` on the objects of `resource`, `players` objects at a time.
 
-        Those that are alike are played by `plans`. The first of the `conducts` that is for an object
-        takes the place of Stages.
+        Objects with a known shape are played by `plans`. The first of the `conducts` that concerns an
+        object takes the place of Stages.
         """
         self.resource = resource
         self.stages = tuple(stages)
@@ -65,15 +65,15 @@ class StageEngine:
         self._chooser = StageChooser(resource, context, self._errors, plans)
 
     def __len__(self) -> int:
-        """Count the objects."""
+        """Return the number of objects."""
         return len(self._states)
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the keys of the objects that there are now."""
+        """Iterate over the keys of the present objects."""
         return iter(tuple(self._states))
 
     def figures(self) -> Figures:
-        """Return how many objects there are, and how many of them are due."""
+        """Return the numbers of objects, and of those that are due, as metrics."""
         kind = (("kind", self.resource.kind),)
         return {
             ("kwok_controller_objects", kind): len(self._states),
@@ -81,7 +81,7 @@ class StageEngine:
         }
 
     def get(self, key: str) -> ObjectState | None:
-        """Return an object by its key; None if there is none."""
+        """Return the object with a key; None if it does not exist."""
         return self._states.get(key)
 
     async def run(self) -> None:
@@ -89,7 +89,7 @@ class StageEngine:
         await self._queue.run()
 
     def note(self, seen: Decoded, raw: bytes, *, listed: bool = False) -> None:
-        """Take note of an object that exists; an older version than the known one is ignored.
+        """Note an object that exists; a version older than the known one is ignored.
 
         A `listed` object counts even if it is older: a snapshot may have been restored.
         """
@@ -116,16 +116,16 @@ class StageEngine:
             self._resume(state)
 
     def drop(self, seen: Decoded) -> None:
-        """Take note that an object does not exist any more."""
+        """Note that an object does not exist any more."""
         metadata = seen.metadata
         state = self._states.get(key_of(metadata))
         if state is not None and (not metadata.uid or state.uid == metadata.uid):
             self._remove(state)
 
     def wake(self, key: str, value: Json = None) -> bool:
-        """Look at an object that may be written to from now on; False if it has to be read first.
+        """Match an object that this controller may write to from now on; False if it has to be read first.
 
-        `value` is the object for where none is kept.
+        `value` is the object, in case the engine does not keep it.
         """
         if (state := self._states.get(key)) is None:
             return True
@@ -141,16 +141,16 @@ class StageEngine:
         return True
 
     def park(self, key: str) -> None:
-        """Do not play an object until it is woken: this controller may not write to it.
+        """Do not play an object until `wake` is called: this controller may not write to it.
 
-        Whatever was due meanwhile is due then.
+        A Stage that becomes due meanwhile is played then.
         """
         if (state := self._states.get(key)) is not None:
             state.parked = True
             self._schedule.pause(state)
 
     def ready(self, state: ObjectState) -> None:
-        """Play an object's stage as soon as a player is free."""
+        """Play an object's Stage as soon as a player is free."""
         if not state.queued:
             state.queued = True
             self._queue.put(state)
@@ -162,14 +162,14 @@ class StageEngine:
         self._hooks.gone(state)
 
     def _resume(self, state: ObjectState) -> None:
-        """Look at an object; if it may be played again, a Stage that has waited goes on doing so."""
+        """Match an object; if it was parked, a Stage that it waited for keeps its time."""
         self._look(state)
         queue = self._context.delay_queue
         if state.stage is not None and not state.queued and state not in queue:
             self._schedule.soon(state, max(0.0, state.due - queue.now()))
 
     def _look(self, state: ObjectState) -> None:
-        """Find out what happens next to an object as it is now."""
+        """Decide what happens next to an object in its present state."""
         if not state.is_known:
             return
         if not self._turns.look(state):
@@ -178,7 +178,7 @@ class StageEngine:
     def _look_for_stage(self, state: ObjectState) -> None:
         """Choose the next Stage.
 
-        While the grounds for the choice are unchanged, a Stage that waits continues to wait.
+        A Stage that an object waits for stays chosen while the values on which the choice depends are unchanged.
         """
         found = self._chooser.grounds(self.stages, state)
         is_put_off = self._chooser.has_put_off()
@@ -210,7 +210,7 @@ class StageEngine:
         self._schedule.soon(state, delay)
 
     def _hurry(self, state: ObjectState) -> None:
-        """Go on waiting; an object that has changed does not wait long for the next try."""
+        """Continue to wait; after an error an object that has changed is tried again soon."""
         state.fold()
         if state.tries > 1:
             state.tries = 1
@@ -258,7 +258,7 @@ class StageEngine:
             self._look(state)
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
-        """Judge the object again if it is another one now, or if the stage asks for it."""
+        """Match the object again if it has changed, or if the Stage asks for it."""
         if not self._is_ours(state):
             return
         state.due = self._context.delay_queue.now()
@@ -275,7 +275,7 @@ class StageEngine:
     async def _recover(
         self, state: ObjectState, stage: Stage, outcome: ErrorKind, error: Exception
     ) -> None:
-        """Handle an error: wait, judge the object again, or drop it until it changes."""
+        """Handle an error: wait, match the object again, or drop it until it changes."""
         self._count(stage, outcome.value)
         if outcome in {ErrorKind.CONFLICT, ErrorKind.GONE} and self._is_ours(state):
             outcome = await self._read_again(state, outcome)
@@ -298,7 +298,7 @@ class StageEngine:
                 self._wait(state, outcome)
 
     def _try_next(self, state: ObjectState) -> None:
-        """Begin a Stage that has not been tried; where all have been, wait for one that failed."""
+        """Begin a Stage that has not been tried; if all have been, wait for one that has failed."""
         if state.stage in self._turns.by_turn:
             self._wait(state, state.setbacks.outcome if state.setbacks else ErrorKind.LASTING)
             return
@@ -313,7 +313,7 @@ class StageEngine:
         self._schedule.soon(state, wait_after(outcome, state.tries, self._context.random))
 
     async def _read_again(self, state: ObjectState, outcome: ErrorKind) -> ErrorKind:
-        """Read an object that is not as expected; return what that means for the error."""
+        """Read an object again that is not as expected; return the kind of the error in view of that."""
         target = ObjectKey(self.resource, state.namespace or None, state.name)
         try:
             value = orjson.loads(await self._context.reader.get(target))
@@ -323,7 +323,7 @@ class StageEngine:
             return ErrorKind.GONE
         if self._is_ours(state) and not state.parked:
             state.news = state.take(value) or state.news
-        # If it is still there, it was something else that could not be found.
+        # If it still exists, the error was about another object that does not.
         return ErrorKind.LASTING if outcome is ErrorKind.GONE else outcome
 
     def _is_ours(self, state: ObjectState) -> bool:

@@ -1,4 +1,4 @@
-"""What is special about nodes and pods: which clients may write to them, and their addresses."""
+"""The handling that is special to nodes and pods: who may write to them, and their addresses."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -18,25 +18,25 @@ from kwokctl.embedded.silence import is_silent
 
 _NOTHING: Mapping[str, str] = {}
 PRESSURE = "kwokctl.dev/pressure"
-"""An annotation of a node: what it is short of, such as `memory` or `memory,disk`."""
+"""An annotation of a node with the resources that it lacks, such as `memory` or `memory,disk`."""
 
 
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
 class Hooks(Protocol[S_contra]):
-    """What is special about the objects of a kind, which are seen as `S_contra`."""
+    """The handling that is special to objects of a kind, which are decoded as `S_contra`."""
 
     def seen(self, state: ObjectState, seen: S_contra) -> bool:
-        """Take note of an object as it is now; False if this controller may not write to it."""
+        """Note the present state of an object; False if this controller may not write to it."""
         ...
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that an object does not exist any more."""
+        """Note that an object does not exist any more."""
         ...
 
     def is_ready(self, state: ObjectState) -> bool:
-        """Return whether stages may be played on an object right now."""
+        """Return whether Stages may be played on an object now."""
         ...
 
     def functions(self, state: ObjectState) -> Mapping[str, object]:
@@ -52,18 +52,18 @@ class PlainHooks:
         self._functions = functions
 
     def seen(self, state: ObjectState, seen: DecodedObject) -> bool:
-        """Play it."""
+        """Return True: every object may be written to."""
         return True
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that an object does not exist any more: nothing to do."""
+        """Do nothing."""
 
     def is_ready(self, state: ObjectState) -> bool:
-        """Play it at any time."""
+        """Return True: objects may be played at any time."""
         return True
 
     def functions(self, state: ObjectState) -> Mapping[str, object]:
-        """Return the functions for all."""
+        """Return the given functions for every object."""
         return self._functions
 
 
@@ -71,11 +71,11 @@ class Leases(Protocol):
     """Decides whether this controller may write to a node."""
 
     def want(self, node: str, uid: str, *, can_wait: bool) -> None:
-        """Begin to hold a node, a little later if there is nothing to do on it yet."""
+        """Take the lease of a node, a little later if there is nothing to do on it yet."""
         ...
 
     def hurry(self, node: str) -> None:
-        """Hold a waiting node soon: there is something to do on it."""
+        """Take the lease of a waiting node soon, because there is something to do on it."""
         ...
 
     def forget(self, node: str) -> None:
@@ -84,7 +84,7 @@ class Leases(Protocol):
 
 
 class NoLeases:
-    """Every managed node is held at once and permanently."""
+    """Lets this controller hold every managed node at once and permanently."""
 
     def __init__(self, changed: Callable[[str, Hold], None]) -> None:
         """Call `changed` with each node that is held."""
@@ -95,14 +95,14 @@ class NoLeases:
         self._changed(node, Hold.HELD)
 
     def hurry(self, node: str) -> None:
-        """Hold a node soon: it is held already."""
+        """Do nothing: the node is held already."""
 
     def forget(self, node: str) -> None:
-        """Release a node: nothing to do."""
+        """Do nothing."""
 
 
 class NodeHooks:
-    """Nodes: selected, held by lease, and known to the pods on them."""
+    """The handling of nodes: they are selected, held by a lease, and recorded for the pods on them."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class NodeHooks:
         self._leases = leases
 
     def seen(self, state: ObjectState, seen: DecodedNode) -> bool:
-        """Take note of a node; False if it is not managed or held by another controller."""
+        """Note a node; False if it is not managed or held by another controller."""
         metadata = seen.metadata
         selection = self._selection
         if not selection.manages(metadata.annotations or _NOTHING, metadata.labels or _NOTHING):
@@ -147,7 +147,7 @@ class NodeHooks:
         return node.hold is not Hold.FOREIGN
 
     def _claim(self, node: ManagedNode, *, can_wait: bool) -> None:
-        """Begin to hold a node; nobody does while nothing is heard of its kubelet."""
+        """Take the lease of a node, unless its kubelet is silent: then nobody holds it."""
         if node.is_silent:
             self._leases.forget(node.name)
             self._nodes.set_hold(node.name, Hold.FOREIGN)
@@ -155,7 +155,7 @@ class NodeHooks:
             self._leases.want(node.name, node.uid, can_wait=can_wait)
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that a node does not exist, or is not managed, any more."""
+        """Note that a node does not exist, or is not managed, any more."""
         node = self._nodes.get(state.name)
         if node is not None and node.uid == state.uid:
             self._nodes.remove(state.name)
@@ -172,7 +172,7 @@ class NodeHooks:
 
 
 class PodHooks:
-    """Pods: of managed nodes only, with addresses of their own."""
+    """The handling of pods: only those on managed nodes are played, and they get addresses."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class PodHooks:
         functions: Mapping[str, object],
         leases: Leases,
     ) -> None:
-        """Decide by the nodes that are managed and held."""
+        """Play the pods of the nodes that are managed and held."""
         self._nodes = nodes
         self._leases = leases
         self._selection = selection
@@ -190,7 +190,7 @@ class PodHooks:
         self._functions = functions
 
     def seen(self, state: ObjectState, seen: DecodedPod) -> bool:
-        """Take note of a pod; False if its node is not managed or held by another controller."""
+        """Note a pod; False if its node is not managed or held by another controller."""
         metadata, status = seen.metadata, seen.status
         if metadata.annotations or state.life:
             state.life = (metadata.annotations or _NOTHING).get(LIFE, "")
@@ -210,7 +210,7 @@ class PodHooks:
         return node is not None and node.hold is not Hold.FOREIGN
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that a pod does not exist any more."""
+        """Note that a pod does not exist any more."""
         self._nodes.remove_pod(state.node, state.key)
         self._addresses.release(state.uid)
 
@@ -220,7 +220,7 @@ class PodHooks:
         return node is not None and node.plays_pods
 
     def functions(self, state: ObjectState) -> Mapping[str, object]:
-        """Return the functions for pods, `PodIP` being the address of this one."""
+        """Return the functions for pods; `PodIP` returns the address of this pod."""
 
         def pod_ip() -> str:
             return next(iter(addresses.of_pod(state.uid, state.node, host_network=False)), "")
@@ -230,15 +230,15 @@ class PodHooks:
 
 
 def _is_ready(seen: DecodedNode) -> bool:
-    """Return whether a node's own condition says so."""
+    """Return whether a node's own condition says that it is Ready."""
     conditions = seen.status.conditions or ()
     return any(each.type == "Ready" and each.status == "True" for each in conditions)
 
 
 def _is_down(seen: DecodedNode) -> bool:
-    """Return whether the kubelet of a node is taken to be down.
+    """Return whether the kubelet of a node counts as down.
 
-    The condition alone does not say so: a kubelet that reports that its node is not Ready runs its pods.
+    The condition does not suffice: a kubelet that reports its node as not Ready still runs its pods.
     """
     labels = seen.metadata.labels or _NOTHING
     return labels.get(DOWN) == "true" and not _is_ready(seen)
@@ -269,7 +269,7 @@ def _driving_out(taints: Sequence[Taint]) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=256)
 def _lacks(capacity: bytes, allocatable: bytes) -> bool:
-    """Return whether the first has a resource that the second lacks, if that has any at all."""
+    """Return whether `capacity` has a resource that `allocatable`, if present, lacks."""
     if capacity == allocatable or not capacity or not allocatable:
         return False
     return bool((orjson.loads(capacity) or {}).keys() - (orjson.loads(allocatable) or {}).keys())
@@ -277,7 +277,7 @@ def _lacks(capacity: bytes, allocatable: bytes) -> bool:
 
 @lru_cache(maxsize=64)
 def _kept(conditions: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the same value for nodes that are alike."""
+    """Return a tuple that nodes with equal conditions share, to save memory."""
     return conditions
 
 

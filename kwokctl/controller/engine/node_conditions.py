@@ -1,9 +1,9 @@
-"""Decides what a node's conditions become when a Stage renders some; no other module does.
+"""Merges conditions that a Stage renders into those of a node; no other module does.
 
-There are layers: the fake kubelet, which finds its node healthy; above it what Stages have set; and
-overlays. In what a Stage renders, a condition with a status, a reason or a message is a statement,
-which is written. One with times only is a report, a heartbeat: it repeats what the topmost layer
-says, and is left out where another program has set something different.
+Conditions come in layers: those of a healthy fake kubelet, above them those that Stages have set, above
+them overlays. A rendered condition with a status, a reason or a message is a statement, which is
+written. A rendered condition with only times is a heartbeat: it repeats the topmost layer, and is left
+out if another program has set a different condition.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from kwokctl.kube.client import PatchType
 
 
 class ConditionText(NamedTuple):
-    """What a layer states about a condition."""
+    """The status, reason and message that a layer gives a condition."""
 
     status: str
     reason: str
@@ -26,11 +26,11 @@ class ConditionText(NamedTuple):
 
 
 Layer = Callable[[Json], Mapping[str, ConditionText]]
-"""A layer's conditions of a node, by their types, given the node as it is now."""
+"""Returns a layer's conditions of a node, by type, given the present node."""
 
 _HEALTHY = {kind: ConditionText(*words) for kind, *words in NODE_CONDITIONS}
 _SILENCE = frozenset({"NodeStatusUnknown", "NodeStatusNeverUpdated"})
-"""Reasons with which the controller-manager marks the conditions of a node that is not heard of.
+"""Reasons that the controller-manager gives the conditions of a silent node.
 
 Source: monitorNodeHealth in pkg/controller/nodelifecycle of Kubernetes.
 """
@@ -39,27 +39,27 @@ _TRANSITION = "lastTransitionTime"
 
 
 class ConditionComposer:
-    """Makes what a Stage renders for a node's status fit to be sent.
+    """Completes the conditions that Stages render, so that they can be sent.
 
-    Nothing is kept of any node. What Stages said last is remembered for all nodes together, so that
-    reports recognize it; times of conditions that were forgotten are not refreshed any more.
+    No state is kept for single nodes. The last statements of Stages are cached for all nodes together, so
+    that heartbeats recognize them; conditions that were evicted from the cache get no new times.
     """
 
     def __init__(self, overlays: Sequence[Layer] = ()) -> None:
-        """Put `overlays` above the Stages, each above those before it."""
+        """Put `overlays` above the Stages, each above the previous one."""
         self._overlays = tuple(overlays)
         self._remembered: dict[tuple[str, ConditionText], None] = {}
 
     @property
     def has_learnt(self) -> bool:
-        """Whether a Stage has stated something that no healthy kubelet reports."""
+        """Whether a Stage has set a condition that no healthy kubelet reports."""
         return bool(self._remembered)
 
     def compose(self, node: Json, document: Json, patch_type: PatchType, now: float) -> Json:
-        """Return the patch to send in place of `document` to a node that is now as `node`.
+        """Return the patch to send in place of `document`, given the present `node`.
 
         `now` is the time of day as a POSIX time stamp. JSON patches, and conditions that are not a
-        plain list, are returned as they are.
+        plain list, are returned unchanged.
         """
         items = _conditions_in(document, patch_type)
         if not items:
@@ -92,7 +92,7 @@ class ConditionComposer:
     def _merged(
         self, item: Json, have: Json, over: ConditionText | None, *, replaces: bool
     ) -> Json | None:
-        """Return the condition that an item asks for; None to keep the current one."""
+        """Return the condition for a rendered item; None to keep the current one."""
         if _is_report(item):
             return self._report(item, have, over)
         if over is not None:
@@ -105,7 +105,7 @@ class ConditionComposer:
     def _report(self, item: Json, have: Json, over: ConditionText | None) -> Json | None:
         kind = item["type"]
         top = over or _HEALTHY.get(kind)
-        if top is None:  # only the Stage names it
+        if top is None:  # a type that only the Stage names
             return item
         if have is None or have.get("reason") in _SILENCE:
             return _in_full(item, top)
@@ -125,7 +125,7 @@ class ConditionComposer:
 
 
 def _conditions_in(document: Json, patch_type: PatchType) -> Sequence[Json] | None:
-    """Return the conditions that a patch names if they are a plain list, without directives."""
+    """Return the conditions of a patch if they are a plain list without directives, else None."""
     if patch_type not in {PatchType.STRATEGIC, PatchType.MERGE} or not isinstance(document, dict):
         return None
     status = document.get("status")
@@ -139,7 +139,7 @@ def _is_plain(item: Json) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("type"), str) or "$patch" in item:
         return False
     get = item.get
-    # Written out, because `all` costs a generator for each condition.
+    # A loop, because `all` would create a generator for each condition.
     return (
         isinstance(get("status", ""), str)
         and isinstance(get("reason", ""), str)
@@ -161,7 +161,7 @@ def _in_full(item: Json, words: ConditionText) -> Json:
 
 
 def _dated(said: Json, have: Json, born: str | None, now: float) -> Json:
-    """Give a condition the time of its transition if its status changes, none otherwise."""
+    """Return a condition with a transition time if its status changes, without one otherwise."""
     since = None if have is None else have.get(_TRANSITION)
     if since and said.get("status", have.get("status")) == have.get("status"):
         return {name: said[name] for name in said if name != _TRANSITION}
@@ -172,7 +172,7 @@ def _dated(said: Json, have: Json, born: str | None, now: float) -> Json:
 
 
 def _is_between(earlier: str | None, rendered: Json, now: float) -> bool:
-    """Return whether a rendered time is later than what was before, and not in the future."""
+    """Return whether a rendered time is later than the previous one, and not in the future."""
     try:
         moment = _moment(str(rendered))
         return moment <= now and (earlier is None or moment > _moment(earlier))
@@ -186,7 +186,7 @@ _text = lru_cache(maxsize=64)(format_time)
 
 
 def _completed(said: Json | None, item: Json, have: Json) -> Json:
-    """Add to a condition the fields that a patch that replaces the whole list would remove."""
+    """Add to a condition the present fields that replacing the whole list would remove."""
     if said is None or _is_report(item):
         return {**have, **(said or {})}
     return said if _TRANSITION in said else {**said, _TRANSITION: have.get(_TRANSITION)}

@@ -1,4 +1,4 @@
-"""The state that is kept per object: little, since there may be a hundred thousand."""
+"""The engine's state of one object: small, because there may be a hundred thousand."""
 
 from typing import Protocol
 
@@ -18,12 +18,12 @@ class StateOwner(Protocol):
     """The engine that plays an object."""
 
     def ready(self, state: "ObjectState") -> None:
-        """Take note that the delay of an object's Stage is over."""
+        """Note that the delay of an object's Stage is over."""
         ...
 
 
 class ObjectState:
-    """One object: its identity, how far it is known, and what must happen to it next."""
+    """One object: its identity, the known content, and the Stage that it waits for."""
 
     __slots__ = (
         "basis",
@@ -52,7 +52,7 @@ class ObjectState:
     )
 
     def __init__(self, engine: StateOwner, key: str, metadata: Metadata) -> None:
-        """Begin with an object of which only the name is known."""
+        """Start with only the name of an object."""
         self.engine = engine
         self.key = key
         self.name = metadata.name
@@ -60,37 +60,37 @@ class ObjectState:
         self.uid = metadata.uid
         self.version = UNKNOWN
         self.node = self.life = ""
-        """For pods, the node that it is on, and what its annotation says of whose rules it lives by."""
+        """For pods: the node, and the annotation that chooses between Stages and the rules of kubelets."""
         self.raw: bytes | None = None
-        """The object as JSON; None at rest, and as long as only `value` is of this version."""
+        """The object as JSON; None if the object waits for nothing, and while only `value` has this version."""
         self.value: Json = None
-        """The same decoded, while it is looked at and played."""
+        """The object decoded, while it is matched and played."""
         self.form: ObjectForm | None = None
-        """The same as what it has in common with others, and its own; None if it is like no others."""
+        """The object as a form; None if its shape is not known."""
         self.basis: Basis | None = None
         self.stage: Stage | None = None
-        """What is to be played next; None at rest."""
+        """The Stage to play next; None if the object waits for nothing."""
         self.step = self.tries = self.plays_at_once = 0
-        """The first of the stage's steps that has not succeeded yet, how often it has failed, and how
-        many stages without delay have followed each other."""
+        """The first step of the Stage that has not succeeded yet, its number of failures, and the number of
+        Stages without delay that have followed each other."""
         self.followed: list[str] | None = None
-        """The stages that were slowed down, until one comes again."""
+        """The Stages that were slowed down, until one occurs again."""
         self.setbacks: Setbacks | None = None
-        """What has come of the stages that were tried; None as long as all goes well."""
+        """The results of the Stages that were tried; None while all succeed."""
         self.due = 0.0
-        """When the stage is due, or when the last one was played."""
+        """The time when the Stage is due, or when the last one was played."""
         self.busy = self.news = False
-        """Whether a player is at work on it, and whether it was changed, or woken, meanwhile."""
+        """Whether a player works on it, and whether it was changed, or woken, meanwhile."""
         self.queued = self.parked = False
-        """Whether it is in the queue, and whether it is not checked: this controller may not write to it."""
+        """Whether it is in the queue, and whether it is left alone because this controller may not write to it."""
 
     @property
     def is_known(self) -> bool:
-        """Whether there is an object to look at: none is kept at rest."""
+        """Whether the content is known: it is not kept for an object that waits for nothing."""
         return self.raw is not None or self.value is not None or self.form is not None
 
     def opened(self) -> Json:
-        """Return the object decoded; it is kept so, too, until it is folded or rests."""
+        """Return the object decoded; the decoded form is kept until `fold` or `rest`."""
         if self.value is None:
             if self.raw is None and self.form is not None:
                 self.value = self.form.opened(self.version)
@@ -99,20 +99,20 @@ class ObjectState:
         return self.value
 
     def liken(self, plans: Plans | None) -> None:
-        """Find out whether the object is like others that `plans` knows."""
+        """Look up the object's shape in `plans`."""
         if plans is not None and self.form is None and self.raw is not None:
             self.form = plans.form(self.raw, (self.name, self.uid, self.node), self.version)
 
     def show(self, raw: bytes) -> None:
-        """Continue with the object as its JSON shows it."""
+        """Take the object's content from JSON."""
         self.raw, self.value, self.form = raw, None, None
 
     def waits_for(self, stage: Stage | None, found: Basis) -> bool:
-        """Tell whether it waits for a stage already, until the same time."""
+        """Return whether it already waits for a Stage, until the same time."""
         return stage is self.stage and self.basis is not None and self.basis.times == found.times
 
     def take(self, value: Json) -> bool:
-        """Continue with the object as a response shows it; False if a newer version was seen."""
+        """Take the object's content from a response; False if a newer version was seen."""
         version = int(value["metadata"].get("resourceVersion", UNKNOWN))
         if version <= self.version:
             return False
@@ -120,17 +120,17 @@ class ObjectState:
         return True
 
     def follow(self, form: ObjectForm, version: int) -> None:
-        """Do the same with the object as a plan has changed it."""
+        """Take the object's content from a plan; False if a newer version was seen."""
         if version > self.version:
             self.version, self.form = version, form
             self.raw = self.value = None
 
     def fold(self) -> None:
-        """Keep the object as JSON or as a form, since it has to wait: decoded it takes far more memory.
+        """Keep the object as JSON or as a form while it waits: decoded it takes far more memory.
 
-        The encoded JSON is at the front of a larger piece of memory that was cut off: the rest is
-        too small for the next one, so that thousands that are kept take three times their size. A
-        copy takes no more than it needs.
+        The JSON is copied, because the encoder's result is at the front of a larger buffer that was shrunk:
+        the remainder is too small for the next object, so that thousands of results would take three times
+        their size.
         """
         if self.form is not None:
             self.raw = None
@@ -139,11 +139,11 @@ class ObjectState:
         self.value = None
 
     def release(self) -> None:
-        """Do not keep the object."""
+        """Drop the content of the object."""
         self.raw = self.value = self.form = None
 
     def rest(self) -> None:
-        """Do nothing with it until it is seen again."""
+        """Wait for nothing until the object is seen again."""
         self.release()
         self.basis = self.stage = self.setbacks = None
         self.step = self.tries = 0

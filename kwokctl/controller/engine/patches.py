@@ -1,4 +1,4 @@
-"""The patches that the steps of a Stage ask for. Pure."""
+"""The patches of a Stage's steps. Pure."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 
 
 def rooted(document: Json, root: str, patch_type: PatchType) -> Json:
-    """Put what a template rendered under `root`.
+    """Put a rendered document under `root`.
 
     A JSON patch has `root` prefixed to each `path` and each `from`.
     """
@@ -29,7 +29,7 @@ def rooted(document: Json, root: str, patch_type: PatchType) -> Json:
 def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json | None:
     """Return the object with a patch applied, `current` itself if that changes nothing.
 
-    None where the result is not certain: then the data plane leaves the patch to the API server.
+    None if the result is not certain: then the data plane leaves the patch to the API server.
     """
     try:
         return apply_patch(current, patch, patch_type, kind)
@@ -40,13 +40,13 @@ def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> J
 def finalizers_after(
     current: Sequence[str], *, add: Sequence[str], remove: Sequence[str], empty: bool
 ) -> list[str]:
-    """Return the finalizers of an object after a stage's step: emptied first, then added."""
+    """Return the finalizers of an object after a step, which first empties or removes, then adds."""
     kept = [] if empty else [name for name in current if name not in remove]
     return kept + [name for name in dict.fromkeys(add) if name not in kept]
 
 
 def with_uid(document: Json, uid: str, patch_type: PatchType) -> Json:
-    """Make a patch fail unless it meets the object that it was made for."""
+    """Return a patch that fails unless the object has this uid."""
     if patch_type is PatchType.JSON:
         return [{"op": "test", "path": "/metadata/uid", "value": uid}, *document]
     if not isinstance(document, dict):

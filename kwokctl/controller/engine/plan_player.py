@@ -1,4 +1,4 @@
-"""Plays steps of a Stage by the plans for objects that are alike."""
+"""Plays steps of a Stage with the plans for an object's shape."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -15,21 +15,21 @@ from kwokctl.specialization.shape import ObjectForm
 
 
 class Planned(NamedTuple):
-    """What has been done by a plan."""
+    """The result of playing a plan."""
 
     form: ObjectForm
-    """The object as it is now."""
+    """The present object."""
     version: int
     steps: int
 
 
 class PlanPlayer:
-    """Writes what a plan gives for an object."""
+    """Writes the result of a plan for an object."""
 
     def __init__(
         self, plans: Plans, direct: DirectWriter, metrics: Metrics, wall: Callable[[], float]
     ) -> None:
-        """Write by `direct`; `wall` is the time of day for Events."""
+        """Write through `direct`; `wall` is the time of day for Events."""
         self._plans = plans
         self._direct = direct
         self._metrics = metrics
@@ -43,14 +43,14 @@ class PlanPlayer:
         seen: tuple[ObjectForm, int],
         functions: Mapping[str, Any],
     ) -> Planned | None:
-        """Do the next steps of a Stage; None, with nothing done, if they must be played one by one.
+        """Play the next steps of a Stage; None, with nothing done, if they must be played one by one.
 
-        `seen` is the object as it is now, with its version. Raises RequestError when the cluster refuses.
+        `seen` is the present object, with its version. Raises RequestError when the cluster refuses.
         """
         form, version = seen
         try:
             found = self._plans.planned(form, stage, state.step, functions)
-        except Exception:  # whatever it is, it comes again when the object is played by itself
+        except Exception:  # the error occurs again when the object is played without a plan
             return None
         if found is None:
             return None

@@ -1,6 +1,6 @@
-"""Stages that have taken more steps than an evaluation may: they rest, so that the others go on.
+"""Lets Stages rest whose evaluation has exceeded its budget of steps, so that other Stages are played.
 
-Thousands of objects that each fail would take all of the controller's time. Objects that come to such a
+Thousands of objects that each fail would take all of the controller's time. Objects that need such a
 Stage while it rests are put off.
 """
 
@@ -10,13 +10,13 @@ from random import Random
 from kwokctl.controller.stages.model import Stage
 
 REST = 1.0
-"""Seconds after a failure, which takes a tenth of that."""
+"""Seconds of rest after a failure; the failure itself takes a tenth of that."""
 _SPREAD = 30.0
-"""Seconds over which the objects that are put off are spread."""
+"""Seconds over which objects that were put off are spread."""
 
 
 class StageRests:
-    """Until when Stages rest."""
+    """The Stages that rest, and until when."""
 
     __slots__ = ("_random", "_until")
 
@@ -26,7 +26,7 @@ class StageRests:
         self._until: dict[Stage, float] = {}
 
     def note(self, stage: Stage, now: float) -> None:
-        """Let a Stage rest: it has just failed."""
+        """Let a Stage rest that has just failed."""
         self._until = {each: until for each, until in self._until.items() if until > now}
         self._until[stage] = now + REST
 
@@ -35,18 +35,18 @@ class StageRests:
         return bool(self._until) and self._until.get(stage, now) > now
 
     def awake(self, stages: Sequence[Stage], now: float) -> Sequence[Stage]:
-        """Return the Stages that do not rest: the same sequence if none does."""
+        """Return the Stages that do not rest; the sequence itself if none does."""
         if not any(until > now for until in self._until.values()):
             return stages
         return tuple(stage for stage in stages if not self.holds(stage, now))
 
     def put_off(self) -> float:
-        """Return how long an object waits."""
+        """Return the delay in seconds of an object that is put off."""
         return REST + self._random.uniform(0, _SPREAD)
 
 
 class LaterLook:
-    """An object that is looked at again when no Stage rests, perhaps."""
+    """An item of the delay queue: an object that is matched again later, when Stages may not rest any more."""
 
     __slots__ = ("_key", "_wake")
 
@@ -56,13 +56,13 @@ class LaterLook:
         self._wake = wake
 
     def __hash__(self) -> int:
-        """Be one for each object."""
+        """Be equal for the same object."""
         return hash(self._key)
 
     def __eq__(self, other: object) -> bool:
-        """Be one for each object of an engine."""
+        """Be equal for the same object of the same engine."""
         return isinstance(other, LaterLook) and (self._key, self._wake) == (other._key, other._wake)
 
     def on_due(self) -> None:
-        """Look at the object."""
+        """Match the object again."""
         self._wake(self._key)

@@ -1,4 +1,4 @@
-"""When the objects of an engine are played."""
+"""Schedules the plays of an engine's objects."""
 
 from collections.abc import Callable
 
@@ -7,15 +7,15 @@ from kwokctl.controller.scheduling.delay_queue import DelayQueue
 
 
 class ObjectSchedule:
-    """Lets what objects wait for become due."""
+    """Makes objects due after their delays."""
 
     def __init__(self, delay_queue: DelayQueue, ready: Callable[[ObjectState], None]) -> None:
-        """Keep those that wait in `delay_queue`; give `ready` those that are due at once."""
+        """Put waiting objects into `delay_queue`; give objects that are due at once to `ready`."""
         self._delay_queue = delay_queue
         self._ready = ready
 
     def soon(self, state: ObjectState, delay: float) -> None:
-        """Play what an object waits for after a delay."""
+        """Play an object's Stage after a delay."""
         state.due = self._delay_queue.now() + delay
         if delay > 0:
             self._delay_queue.put(state, delay)
@@ -31,7 +31,7 @@ class ObjectSchedule:
         state.rest()
 
     def pause(self, state: ObjectState) -> None:
-        """Keep what is to be played, and when, but not the object."""
+        """Keep the Stage and its time, but not the content of the object."""
         if state.busy:
             self.stop(state)
             return

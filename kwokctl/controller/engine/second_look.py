@@ -1,4 +1,4 @@
-"""Lets an engine play other Stages from now on, on the objects that it knows already, too."""
+"""Lets an engine play other Stages from now on, including on objects that it already knows."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,23 +16,23 @@ from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.retry import until_answered
 
-_TOGETHER = 200
-"""Objects that are looked at before other work gets its turn: some milliseconds."""
+_OBJECTS_PER_BATCH = 200
+"""Objects that are matched before other tasks get their turn: some milliseconds."""
 
 _decode = msgspec.json.Decoder(DecodedObject).decode
 
 
 class SecondLook:
-    """Looks at all objects of an engine again when it gets other Stages.
+    """Matches all objects of an engine again when it gets other Stages.
 
-    An object that waits keeps its Stage and its time as long as the grounds for the choice are
-    the same. Objects at rest are not kept: they are listed again if there are new Stages, and
-    looked at if one of those is for them. So a Stage that left an object as it was is not played
-    on it a second time.
+    A waiting object keeps its Stage and its time while the values on which the choice depends are
+    unchanged. The content of other objects is not kept: they are listed again if there are new Stages,
+    and matched if one of these applies to them. So a Stage that has left an object unchanged is not
+    played on it a second time.
     """
 
     def __init__(self, engine: StageEngine, reader: ObjectReader, random: Random) -> None:
-        """Look at the objects of `engine`, and list them with `reader`."""
+        """Match the objects of `engine`, and list them with `reader`."""
         self._engine = engine
         self._reader = reader
         self._random = random
@@ -40,7 +40,7 @@ class SecondLook:
         self._changed = asyncio.Event()
 
     def change(self, stages: Sequence[Stage]) -> None:
-        """Play `stages` from now on; those that are the same values as before have not changed."""
+        """Play `stages` from now on; a Stage that equals one from before counts as unchanged."""
         before = self._engine.stages
         self._engine.stages = tuple(stages)
         self._new += [stage for stage in stages if stage not in before]
@@ -48,7 +48,7 @@ class SecondLook:
             self._changed.set()
 
     async def run(self) -> None:
-        """Look at objects after each change, until cancelled."""
+        """Match objects after each change of the Stages, until cancelled."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -60,7 +60,7 @@ class SecondLook:
 
     async def _look_at_waiting(self) -> None:
         for number, key in enumerate(self._engine):
-            if number % _TOGETHER == 0:
+            if number % _OBJECTS_PER_BATCH == 0:
                 await asyncio.sleep(0)
             state = self._engine.get(key)
             if state is not None and state.is_known and not (state.busy or state.parked):
@@ -68,15 +68,15 @@ class SecondLook:
 
     async def _look_at_resting(self, new: Sequence[Stage]) -> None:
         async for page in self._reader.pages(self._engine.resource):
-            for start in range(0, len(page), _TOGETHER):
+            for start in range(0, len(page), _OBJECTS_PER_BATCH):
                 await asyncio.sleep(0)
-                for raw in page[start : start + _TOGETHER]:
+                for raw in page[start : start + _OBJECTS_PER_BATCH]:
                     self._offer(raw, new)
 
     def _offer(self, raw: bytes, new: Sequence[Stage]) -> None:
-        """Look at an object if it rests, and a new Stage is for it.
+        """Match an object if it waits for nothing, and a new Stage applies to it.
 
-        The version must be the one that was seen: what is newer comes with the watch.
+        The version must be the one that was seen: a newer version comes with the watch.
         """
         metadata = _decode(raw).metadata
         key = key_of(metadata)
@@ -96,4 +96,4 @@ def _may_be_for(stage: Stage, value: Json) -> bool:
     try:
         return stage.matches(value)
     except ExpressionError:
-        return True  # what that means the engine decides
+        return True  # the engine handles the error

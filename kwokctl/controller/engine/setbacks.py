@@ -1,4 +1,4 @@
-"""Stages that an object, as it is now, need not get next. Pure."""
+"""Records the Stages that have failed, or had no effect, on an object in its present state. Pure."""
 
 from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
@@ -6,7 +6,7 @@ from kwokctl.controller.write_errors import ErrorKind
 
 
 class Setbacks:
-    """What has come of the Stages of an object since it has changed last."""
+    """The Stages that were tried on an object since its last change."""
 
     __slots__ = ("_failed", "_idle", "failures", "outcome")
 
@@ -15,26 +15,26 @@ class Setbacks:
         self._failed: tuple[Stage, ...] = ()
         self._idle: tuple[Stage, ...] = ()
         self.failures = 0
-        """How many plays have failed."""
+        """The number of failed plays."""
         self.outcome = ErrorKind.LASTING
-        """What the last one ended in."""
+        """The kind of the last error."""
 
     def note_failed(self, stage: Stage, outcome: ErrorKind) -> None:
-        """Take note that a Stage has failed: the others come before it."""
+        """Note that a Stage has failed: the others come before it."""
         self._failed += (stage,)
         self.failures += 1
         self.outcome = outcome
 
     def note_idle(self, stage: Stage) -> None:
-        """Take note that a Stage has been played, and has not changed the object."""
+        """Note that a Stage was played, and has not changed the object."""
         self._idle += (stage,)
 
     def untried(self, found: Basis) -> Basis:
-        """Return the grounds for a choice among the Stages that have not been tried."""
+        """Return a basis for choosing among the Stages that have not been tried."""
         return _only(found, [s for s in found.matches if s not in self._failed + self._idle])
 
     def failed(self, found: Basis) -> Basis:
-        """Return the grounds for a choice among the Stages that have failed, which count as untried."""
+        """Return a basis for choosing among the Stages that have failed, which count as untried."""
         failed, self._failed = self._failed, ()
         return _only(found, [s for s in found.matches if s in failed])
 

@@ -1,4 +1,4 @@
-"""The Events that the steps of Stages create."""
+"""The Events of Stages' steps."""
 
 from kwokctl.controller.object_warnings import COMPONENT
 from kwokctl.controller.stages.model import EventStep

@@ -1,4 +1,4 @@
-"""Plays a Stage on one object: by plans as far as there are some, else step by step."""
+"""Plays a Stage on one object: with plans as far as there are any, else step by step."""
 
 from collections.abc import Mapping
 
@@ -14,10 +14,10 @@ from kwokctl.kube.resource import Resource
 
 
 class StagePlayer:
-    """Does the steps of Stages, each on the result of the previous one."""
+    """Plays the steps of Stages, each on the result of the previous step."""
 
     def __init__(self, resource: Resource, context: ControllerContext, plans: Plans | None) -> None:
-        """Play on the objects of a resource; those that are alike are known to `plans`."""
+        """Play on the objects of a resource; `plans` has the plans for their shapes."""
         plane, metrics, wall = context.plane, context.metrics, context.wall
         direct = plane.direct
         self._resource = resource
@@ -27,10 +27,10 @@ class StagePlayer:
             self._plans = PlanPlayer(plans, direct, metrics, wall)
 
     async def play(self, state: ObjectState, stage: Stage, functions: Mapping[str, object]) -> None:
-        """Do the remaining steps, and note in `state` how far that has come.
+        """Play the remaining steps, and note the progress in `state`.
 
         `functions` are those for templates. Raises RequestError when the cluster refuses, and
-        ExpressionError when a template does not render something that can be sent.
+        ExpressionError when a template's result cannot be sent.
         """
         target = ObjectKey(self._resource, state.namespace or None, state.name)
         value = await self._play_planned(state, stage, target, functions)
@@ -44,9 +44,9 @@ class StagePlayer:
     async def _play_planned(
         self, state: ObjectState, stage: Stage, target: ObjectKey, functions: Mapping[str, object]
     ) -> Json:
-        """Do the first of the remaining steps as far as they are planned.
+        """Play the first of the remaining steps with plans, as far as there are any.
 
-        Returns the object as it is then, unless those were all.
+        Returns the object as it is afterwards, unless no step remains.
         """
         player, form, version = self._plans, state.form, state.version
         if player is None or form is None:

@@ -1,4 +1,4 @@
-"""Plays the steps of a stage on one object."""
+"""Plays single steps of a Stage on one object."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -27,7 +27,7 @@ from kwokctl.kube.resource import NODES, Resource
 
 
 class StepPlayer:
-    """Writes what one step of a stage asks for, unless it would change nothing."""
+    """Writes the result of a step of a Stage, unless it would change nothing."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class StepPlayer:
         metrics: Metrics,
         wall: Callable[[], float],
     ) -> None:
-        """Write through `plane`; `wall` is the time of day for events."""
+        """Write through `plane`; `wall` is the time of day for Events."""
         self._plane = plane
         self._direct = plane.direct
         self._reader = reader
@@ -51,11 +51,11 @@ class StepPlayer:
         value: Json,
         functions: Mapping[str, object],
     ) -> tuple[int, Json | None]:
-        """Do the first of some steps, an Event with the patch after it if that can be one write.
+        """Play the first step, or an Event together with the patch after it if one write can do both.
 
-        Returns how many were done, and the object as stored if that has patched it, else None.
-        `value` is the object as it is now. Raises RequestError when the cluster refuses, and
-        ExpressionError when a template does not render something that can be sent.
+        Returns the number of steps played, and the stored object if it was patched, else None.
+        `value` is the present object. Raises RequestError when the cluster refuses, and
+        ExpressionError when a template's result cannot be sent.
         """
         if len(steps) > 1 and isinstance(steps[0], EventStep) and isinstance(steps[1], PatchStep):
             answer = await self._event_and_patch(steps[0], steps[1], target, value, functions)
@@ -87,13 +87,15 @@ class StepPlayer:
         value: Json,
         functions: Mapping[str, object],
     ) -> Json | None:
-        """Do both in one write; None if that cannot be, or if the patch would be no write."""
+        """Create an Event and patch the object in one write; None if that is impossible, or changes nothing."""
         if self._direct is None:
             return None
         try:
             patch = self._rendered(step, target, value, functions)
         except ExpressionError:
-            return None  # the Event comes before the error
+            return (
+                None  # the Event is created first, and the error is raised when the patch is played
+            )
         if patch is None:
             return None
         about = self._about(event, target, value)
@@ -116,7 +118,7 @@ class StepPlayer:
     def _rendered(
         self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
     ) -> Patch | None:
-        """Return what a step patches; None if that changes nothing."""
+        """Return the patch of a step; None if it changes nothing."""
         document = patches.rooted(
             step.template.render_object(value, functions), step.root, step.type
         )
@@ -205,7 +207,7 @@ class StepPlayer:
         await self._plane.patch(applied, patch)
 
     async def _applied(self, document: Json, source: ObjectKey) -> ObjectKey:
-        """Return the key of a rendered document; its namespace defaults to the source's."""
+        """Return the key of a rendered object; its namespace defaults to that of `source`."""
         if not isinstance(document, dict):
             raise ExpressionError("an apply step rendered something that is not an object")
         metadata = document.get("metadata") or {}

@@ -1,4 +1,4 @@
-"""The turns of objects that follow a conduct in place of Stages."""
+"""Schedules the changes of objects that a conduct plays in place of Stages."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import ErrorLog
 from kwokctl.errors import ExpressionError
 
-_AT_ONCE = 8
-"""Turns that may follow each other without delay: more are a quarrel with another controller."""
+_MOST_WITHOUT_DELAY = 8
+"""The most turns without delay in a row: with more, another controller probably undoes the changes."""
 _CALM = 1.0
-"""Seconds between the turns after those."""
+"""Seconds between further turns."""
 
 
 class ConductTurns:
-    """Finds out whose turn an object waits for, and until when."""
+    """Finds the conduct whose turn an object waits for, and the time of the turn."""
 
     def __init__(
         self,
@@ -29,13 +29,13 @@ class ConductTurns:
         """Follow the first of `conducts` that concerns an object."""
         self._conducts = tuple(conducts)
         self.by_turn: dict[Stage | None, Conduct] = {each.turn: each for each in conducts}
-        """The conducts by what their objects wait for."""
+        """The conducts by their pseudo-Stages."""
         self._context = context
         self._schedule = schedule
         self._errors = errors
 
     def look(self, state: ObjectState) -> bool:
-        """Find out when an object changes next; False if Stages decide that."""
+        """Schedule the next change of an object; False if Stages do that."""
         for conduct in self._conducts:
             if conduct.concerns(state):
                 break
@@ -54,9 +54,9 @@ class ConductTurns:
         return True
 
     def end(self, state: ObjectState, conduct: Conduct, wait: float | None) -> bool:
-        """Wait for what is due next; False if an object must be looked at again.
+        """Schedule the change after this one; False if the object must be examined again.
 
-        The end of one change is the time from which the next one counts.
+        The delay of a change counts from the end of the previous one.
         """
         state.due = self._context.delay_queue.now()
         state.stage = state.setbacks = None
@@ -67,12 +67,12 @@ class ConductTurns:
         return True
 
     def forget(self, state: ObjectState) -> None:
-        """Take note that an object does not exist any more."""
+        """Note that an object does not exist any more."""
         for conduct in self._conducts:
             conduct.forget(state)
 
     def _leave(self, state: ObjectState) -> None:
-        """Let an object wait for no turn any more that is not its own."""
+        """Drop the turn that an object waits for if its conduct does not concern it any more."""
         left = self.by_turn.get(state.stage)
         if left is not None:
             left.leave(state)
@@ -94,8 +94,8 @@ class ConductTurns:
         self._schedule.soon(state, delay)
 
     def _calm(self, state: ObjectState) -> float:
-        """Return how long an object waits that could change at once."""
+        """Return the seconds that an object waits that could change at once."""
         if self._context.delay_queue.now() - state.due > _CALM:
             state.plays_at_once = 0
         state.plays_at_once += 1
-        return _CALM if state.plays_at_once > _AT_ONCE else 0.0
+        return _CALM if state.plays_at_once > _MOST_WITHOUT_DELAY else 0.0

@@ -1,4 +1,4 @@
-"""The Events by which the controller warns of an object that it keeps."""
+"""The warning Events about objects that the engine keeps."""
 
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.object_warnings import COMPONENT

@@ -1,1 +1,1 @@
-"""Fake kubelets in memory: what they do at once to an object before it is written."""
+"""Fake kubelets in memory: they play Stages on new objects before these are written."""

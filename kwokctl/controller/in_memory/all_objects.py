@@ -1,6 +1,6 @@
-"""How Stages are played once for all objects that differ in known places: with symbols there.
+"""Plays Stages once for all objects that differ only in known places, with symbols at these places.
 
-What the Stages look at must be the same for all, but what they write may differ. Where
+The values that Stages read must be equal in all objects, but those that they write may differ. If
 that is not certain NotSymbolicError is raised, and each object must be played by itself.
 """
 
@@ -20,19 +20,19 @@ from kwokctl.kube.client import PatchType
 from kwokctl.replacing import replace
 
 _PLAYED_AT = 1_234_567_890.0
-"""A time used as "now". All objects are played as they are created, so that for a condition
-each time is that of the play, or is replaced by it."""
+"""A fixed time that stands for "now". Objects are played when they are created, so each time of a condition
+is the time of the play, or is replaced by it."""
 _NOW = format_time(_PLAYED_AT)
 _LATER = Delay(base=1.0)
 
 
 class AllObjects:
-    """Plays on all objects together."""
+    """Plays Stages on all objects together."""
 
     def __init__(
         self, kind: str, functions: Mapping[str, Callable[..., Any]], *, now: Symbol
     ) -> None:
-        """Play with functions of which some return symbols; `now` is the time of the play."""
+        """Play with `functions`, some of which return symbols; `now` is the time of the play."""
         self.kind = kind
         self._functions = functions
         self._now = now
@@ -43,7 +43,7 @@ class AllObjects:
         return template.render_symbols(value, self._functions, ())
 
     def composed(self, value: Json, document: Json, patch_type: PatchType) -> Json:
-        """Fit a node's conditions as a Stage renders them; all times in them are now."""
+        """Return a patch with a node's conditions as they are sent; all times in them are now."""
         if self.kind != "Node":
             return document
         status = document.get("status") if isinstance(document, dict) else None
@@ -61,7 +61,7 @@ class AllObjects:
         return {**document, "status": {**status, "conditions": conditions}}
 
     def surely_differ(self, before: Json, after: Json) -> bool:
-        """Return whether a status is another one for all objects."""
+        """Return whether a status has certainly changed in all objects."""
         if symbolic.surely_differ(before, after):
             return True
         return refuse() if before is not after else False
@@ -75,11 +75,11 @@ class AllObjects:
         refuse()
 
     def selected(self, value: Json) -> bool:
-        """Refuse: changed metadata would have to be found in the real objects."""
+        """Raise NotSymbolicError: changed metadata would have to be found in the real objects."""
         return refuse()
 
     def owned(self, before: Json, after: Json, subresource: str) -> Json:
-        """Leave managed fields as they are: copies take them from the real object."""
+        """Return the changed object, with managed fields unchanged: copies take them from the real object."""
         return after
 
     def _dated(self, conditions: Json) -> Json:
@@ -105,7 +105,7 @@ class AllObjects:
 
 
 def guarded(stages: Sequence[Stage]) -> Sequence[Stage]:
-    """Return the Stages with conditions that refuse to read values that differ per object."""
+    """Return the Stages with conditions that raise if they read a value that differs between objects."""
     return [_guarded(stage) for stage in stages]
 
 

@@ -1,8 +1,9 @@
-"""Plays Stages on an object in memory as long as all they do at once is to patch it. Pure.
+"""Plays Stages on an object in memory while all they do is to patch it without delay. Pure.
 
-What is patched is its status, its labels and its annotations. It stops before whatever takes time, or other clients must see: a delay, an event, finalizers,
-deletions, other objects, other users. And it stops before a choice among Stages that are not all
-such: the controller makes that choice then, once.
+They may patch its status, its labels and its annotations. The play stops before everything that takes
+time, or that other clients must see: a delay, an Event, finalizers, a deletion, other objects, other
+users. It also stops before a choice among Stages that include one of these: the controller makes that
+choice.
 """
 
 from collections.abc import Sequence
@@ -20,25 +21,25 @@ from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 
 
 class EndlessPlayError(Exception):
-    """Stages follow each other in a circle: the controller slows them down, and names them."""
+    """Stages follow each other in a cycle: the controller slows them down, and names them."""
 
 
 class PlayManner(Protocol):
-    """How the parts of a play are done: with what an object has, or with symbols for all objects."""
+    """The operations of a play, with the values of one object or with symbols for all objects."""
 
     kind: str
     """The kind of the objects."""
 
     def rendered(self, template: ObjectTemplate, value: Json) -> Json:
-        """Render what a template gives for the object as it is."""
+        """Render a template for the present object."""
         ...
 
     def composed(self, value: Json, document: Json, patch_type: PatchType) -> Json:
-        """Return a patch as it is sent."""
+        """Return a rendered patch as it is sent."""
         ...
 
     def surely_differ(self, before: Json, after: Json) -> bool:
-        """Return whether a part of an object is certainly another one."""
+        """Return whether a part of an object has certainly changed."""
         ...
 
     def chosen(self, found: Basis) -> Stage | None:
@@ -46,22 +47,22 @@ class PlayManner(Protocol):
         ...
 
     def failed(self) -> None:
-        """Take note that a Stage cannot be played; it is left to the controller unless this raises."""
+        """Note that a Stage cannot be played; it is left to the controller unless this raises."""
         ...
 
     def selected(self, value: Json) -> bool:
-        """Return whether the controller still plays an object whose metadata has been changed."""
+        """Return whether the controller still plays an object with changed metadata."""
         ...
 
     def owned(self, before: Json, after: Json, subresource: str) -> Json:
-        """Return an object that has been changed, with its managed fields updated."""
+        """Return a changed object with its managed fields updated."""
         ...
 
 
 def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
-    """Return an object as the Stages leave it at once; the object itself if they do nothing.
+    """Return an object with all changes that Stages make without delay; the object itself without any.
 
-    Raises EndlessPlayError if they come to no end.
+    Raises EndlessPlayError if Stages follow each other without end.
     """
     for _ in range(MOST_WITHOUT_DELAY):
         found = _basis(stages, value, manner)
@@ -76,7 +77,7 @@ def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
 
 
 def _basis(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Basis:
-    """Find the Stages that match; none after an error, which the controller reports."""
+    """Find the matching Stages; none after an error, which the controller reports."""
     try:
         return basis(stages, value)
     except NotSymbolicError:
@@ -87,7 +88,7 @@ def _basis(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Basis:
 
 
 def is_at_once(stage: Stage) -> bool:
-    """Return whether all that a Stage does is to patch the object, without delay or impersonation."""
+    """Return whether a Stage only patches the object, without delay or impersonation."""
     return _is_immediate(stage) and all(
         isinstance(step, PatchStep) and step.subresource in PLAYED and not step.as_user
         for step in stage.steps
@@ -104,7 +105,7 @@ def _is_immediate(stage: Stage) -> bool:
 
 
 def _after(stage: Stage, value: Json, manner: PlayManner) -> Json | None:
-    """Return the object as a Stage leaves it; None if that is not certain, or nothing changes."""
+    """Return the object after a Stage; None if the result is not certain, or nothing changes."""
     if not is_at_once(stage):
         return None
     changed = value
@@ -121,7 +122,7 @@ def _after(stage: Stage, value: Json, manner: PlayManner) -> Json | None:
 
 
 def _surely_differ(before: Json, after: Json, manner: PlayManner) -> bool:
-    """Return whether any part that can be played has certainly been changed."""
+    """Return whether any part that can be played has certainly changed."""
     old, new = before["metadata"], after["metadata"]
     return any(
         manner.surely_differ(one, other)
@@ -141,5 +142,5 @@ def _patched(step: PatchStep, value: Json, manner: PlayManner) -> Json:
         return value
     check_changes(value, changed, step.subresource)
     if not step.subresource and not manner.selected(changed):
-        raise UnknownPatchError("the object would not be played any more")
+        raise UnknownPatchError("the controller would not play the changed object")
     return manner.owned(value, changed, step.subresource)

@@ -1,4 +1,4 @@
-"""Which changes of an object are certain without the API server. Pure."""
+"""Checks that the API server would accept a change of an object unchanged. Pure."""
 
 from kwokctl.json_value import Json
 from kwokctl.kube.names import is_label_value, is_qualified_name
@@ -8,13 +8,13 @@ STATUS, ITSELF = "status", ""
 PLAYED = frozenset({STATUS, ITSELF})
 """The subresources that can be patched before an object is written."""
 WORDS = ("labels", "annotations")
-"""The metadata that can be."""
+"""The metadata that can be patched before an object is written."""
 _MOST = 256 << 10
-"""Bytes of all annotations of an object (`TotalAnnotationSizeLimitB` of Kubernetes)."""
+"""The most bytes of all annotations of an object (`TotalAnnotationSizeLimitB` of Kubernetes)."""
 
 
 def check_changes(before: Json, after: Json, subresource: str) -> None:
-    """Raise UnknownPatchError unless the API server would surely accept a change as it is."""
+    """Raise UnknownPatchError unless the API server would certainly accept a change unchanged."""
     part = "status" if subresource == STATUS else "metadata"
     for name in after.keys() | before.keys():
         if name != part and after.get(name) is not before.get(name):

@@ -28,7 +28,7 @@ class ControllerIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
     kubelet: Kubelet
     started: str
-    """Its start time that templates see."""
+    """Its start time, which templates see."""
     manager: str
     """Its name as a field manager."""
 
@@ -45,9 +45,9 @@ class InMemoryKubelet:
         identity: ControllerIdentity,
         random: Random,
     ) -> None:
-        """Play what the controller with this identity would play."""
+        """Play Stages as the controller with this identity would."""
         self.is_current = True
-        """Set it to False when the Stages are not those of the cluster any more."""
+        """Set to False when the cluster's Stages have changed."""
         self._is_endless = False
         self._kind = kind
         self._stages = tuple(stages)
@@ -62,7 +62,7 @@ class InMemoryKubelet:
 
     @property
     def needs_addresses(self) -> bool:
-        """Whether a Stage that is played at once may ask for addresses of pods."""
+        """Whether a Stage that is played here may use addresses of pods."""
         return any(
             isinstance(step, PatchStep) and not _ADDRESSES.isdisjoint(step.template.required)
             for stage in self._stages
@@ -71,7 +71,7 @@ class InMemoryKubelet:
         )
 
     def play(self, body: Json, own: OwnValues) -> Json:
-        """Return a new object as its Stages leave it at once; the object itself if they do nothing."""
+        """Return a new object with all changes that its Stages make without delay; itself without any."""
         value = None if self._is_endless else self._seen(body, own)
         if value is None:
             return body
@@ -94,9 +94,9 @@ class InMemoryKubelet:
         return body if manner.conditions.has_learnt else _unseen(body, value, played)
 
     def pattern(self, body: Json, own: OwnValues) -> Json:
-        """Do the same for all objects at once: symbols represent values that differ per object.
+        """Play all objects together, with symbols for the values that differ between objects.
 
-        Raises NotSymbolicError where the Stages treat objects differently.
+        Raises NotSymbolicError if the Stages treat objects differently.
         """
         value = self._seen(body, own)
         if value is None:
@@ -108,7 +108,7 @@ class InMemoryKubelet:
             return body
 
     def _seen(self, body: Json, own: OwnValues) -> Json | None:
-        """Return an object as the controller would see it; None if that would not play it."""
+        """Return an object as the controller would see it; None if it would not play the object."""
         if not self._plays(body):
             return None
         self._now = own.now
@@ -146,7 +146,7 @@ class InMemoryKubelet:
 
 
 def _unseen(body: Json, before: Json, after: Json) -> Json:
-    """Return the resulting object, without the version that it does not have yet."""
+    """Return the resulting object without a version, which it does not have yet."""
     if after is before:
         return body
     metadata = {name: value for name, value in after["metadata"].items() if name != _VERSION}

@@ -1,4 +1,4 @@
-"""How Stages are played on one object in memory: as the controller would have played them."""
+"""Plays Stages on one object in memory, as the controller would have played them."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -15,7 +15,7 @@ from kwokctl.kube.patching.managed_fields import after_metadata_update, after_st
 
 
 class OneObject:
-    """Plays on a single object."""
+    """Plays Stages on a single object."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class OneObject:
         now: str,
         selected: Callable[[Json], bool],
     ) -> None:
-        """Play at the time `now`, with these functions; what is written belongs to `manager`.
+        """Play at the time `now`, with these functions; `manager` owns the written fields.
 
         `selected` returns whether the controller plays an object.
         """
@@ -44,7 +44,7 @@ class OneObject:
         return template.render_object(value, self._functions)
 
     def composed(self, value: Json, document: Json, patch_type: PatchType) -> Json:
-        """Fit a node's conditions as a Stage renders them."""
+        """Return a patch with a node's conditions as they are sent."""
         if self.kind != "Node":
             return document
         return self.conditions.compose(value, document, patch_type, parse_time(self._now))
@@ -54,14 +54,14 @@ class OneObject:
         return before is not after
 
     def chosen(self, found: Basis) -> Stage | None:
-        """Choose as the controller does."""
+        """Choose among the matching Stages as the controller does."""
         return pick(found, self._random)
 
     def failed(self) -> None:
-        """Leave a Stage that fails to the controller, which reports the error."""
+        """Leave a failing Stage to the controller, which reports the error."""
 
     def owned(self, before: Json, after: Json, subresource: str) -> Json:
-        """Make the controller the manager of the fields that it has written."""
+        """Return the changed object with the controller as manager of the fields that it has written."""
         if not before["metadata"].get("managedFields"):
             return after
         by = {"manager": self._manager, "now": self._now}

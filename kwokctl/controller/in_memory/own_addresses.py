@@ -1,4 +1,4 @@
-"""The addresses of one new pod and of its node; others are not known."""
+"""The addresses of one new pod and of its node; addresses of others are unknown."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ class OwnAddresses:
         self._is_on_host = False
 
     def of(self, body: Json, own: OwnValues) -> None:
-        """Return the addresses of this object from now on."""
+        """Take the addresses of a new object, which the other methods return from now on."""
         self._uid = body["metadata"].get("uid")
         self._node = (body.get("spec") or {}).get("nodeName")
         self._own = own
@@ -42,8 +42,8 @@ class OwnAddresses:
     def pod_ips(self) -> Sequence[Json]:
         """Return the addresses of the pod in a network of its own.
 
-        For a pod in its node's network none is reserved: where a Stage asks for one all the same, the
-        controller allocates it.
+        No address is reserved for a pod in its node's network: if a Stage asks for one, the controller
+        allocates it.
         """
         if self._is_on_host or not self._own.pod_ips:
             raise ExpressionError("no address has been requested")

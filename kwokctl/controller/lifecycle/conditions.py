@@ -9,7 +9,7 @@ from kwokctl.controller.lifecycle.moments import write_moment
 from kwokctl.json_value import Json
 
 TERMINAL = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}
-"""What conditions of readiness say of a pod with this phase."""
+"""The reason in the conditions of readiness of a pod with a terminal phase."""
 _OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled", whole_restart.RESTARTING)  # fmt: skip
 _Finding = tuple[bool, str, str]
 """Whether a condition holds, the reason and the message."""

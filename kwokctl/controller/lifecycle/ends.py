@@ -25,7 +25,7 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PodEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """When the containers get the signal to end, how long they may take, and what the pod says then."""
+    """The end of a pod: the time of the signal, the grace period, and the status afterwards."""
 
     at: float
     grace: float

@@ -1,4 +1,4 @@
-"""How often each Event of a pod has happened, and whether it is written, as a kubelet's recorder decides.
+"""Counts a pod's Events, and limits their writes, like a kubelet's recorder.
 
 Source: events_cache.go in k8s.io/client-go, tools/record: Events that are alike become one with a count,
 and about an object 25 are written in a burst, then one in five minutes.
@@ -19,7 +19,7 @@ _REMEMBERED = 16_384
 
 class _PodEvents(msgspec.Struct):
     left: float
-    """How many may be written now."""
+    """The number of Events that may be written now."""
     at: float
     seen: dict[PodEvent, tuple[float, int]] = msgspec.field(default_factory=dict)
     """For each Event when it was first, and how often."""
@@ -47,5 +47,5 @@ class EventCounts:
         return first, times + 1
 
     def forget(self, uid: str) -> None:
-        """Take note that a pod is gone."""
+        """Note that a pod is gone."""
         self._pods.pop(uid, None)

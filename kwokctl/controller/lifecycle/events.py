@@ -1,4 +1,4 @@
-"""What a kubelet reports of a pod beside its status."""
+"""The Events that a kubelet reports about a pod."""
 
 import msgspec
 

@@ -32,7 +32,7 @@ class IgnoredLabels:
             self._warnings.put(self._event(state, found[1].decode()))
 
     def forget(self, uid: str) -> None:
-        """Take note that a pod is gone."""
+        """Note that a pod is gone."""
         self._told.discard(uid)
 
     def _event(self, state: ObjectState, label: str) -> ObjectEvent:

@@ -26,7 +26,7 @@ _COMPONENT = "kubelet"
 
 
 class _Change(NamedTuple):
-    """What has been written of a pod."""
+    """A change that was written to a pod."""
 
     outcome: PodOutcome
     version: str
@@ -54,7 +54,7 @@ class KubeletLife:
         self._event_counts = EventCounts()
         self._ignored_labels = IgnoredLabels(context.warnings, context.wall)
         self._found: dict[str, tuple[int, PodOutcome]] = {}
-        """What has come out of the last look at a pod that is to be written at once, by its version."""
+        """The outcome of the last look at a pod that has to be written at once, with the pod's version."""
 
     def concerns(self, state: ObjectState) -> bool:
         """Return whether a pod lives as on a kubelet."""
@@ -107,7 +107,7 @@ class KubeletLife:
         self._found.pop(state.uid, None)
 
     def forget(self, state: ObjectState) -> None:
-        """Take note that a pod is gone."""
+        """Note that a pod is gone."""
         self._found.pop(state.uid, None)
         self._event_counts.forget(state.uid)
         self._ignored_labels.forget(state.uid)

@@ -49,7 +49,7 @@ class LifePlan(msgspec.Struct, frozen=True, kw_only=True):
     """Those of the memory; None if there is none."""
 
     def outcome(self, form: ObjectForm, moment: PodLook) -> PodOutcome:
-        """Return what becomes of a pod; MisfitError, or another error, if it must be looked at by itself."""
+        """Return the outcome for a pod; MisfitError, or another error, if it must be computed by itself."""
         now, memory, functions = moment
         texts, (due, *messages) = self.compute(
             form.holes, functions, now, now if memory is None else memory.at
@@ -75,7 +75,7 @@ def life_plan(
     known: Callable[[Shape], Shape],
     programs: ProgramRules = (),
 ) -> LifePlan | None:
-    """Return the plan for pods like one of them; None if what becomes of it cannot be traced.
+    """Return the plan for pods like one of them; None if its outcome cannot be traced.
 
     `known` returns the shape that is known already for an equal one.
     """

@@ -50,7 +50,7 @@ class LifePlans:
             return found
 
     def outcome(self, form: ObjectForm, moment: PodLook) -> PodOutcome | None:
-        """Return what becomes of a pod; None if it must be looked at by itself."""
+        """Return the outcome for a pod; None if it must be computed by itself."""
 
         def made() -> LifePlan | None:
             return life_plan(form, moment, self._shapes.known, self._programs)

@@ -1,4 +1,4 @@
-"""Finds out what becomes of pods: by plans as far as there are some, else by the function itself."""
+"""Computes the outcomes of pods: with plans where there are any, else with the function itself."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -44,14 +44,14 @@ class PodLooks:
         """Those from which pods have not recovered yet."""
 
     def outcome(self, state: ObjectState) -> PodOutcome:
-        """Return what becomes of a pod now; raise ExpressionError where an annotation cannot be read."""
+        """Return the present outcome for a pod; ExpressionError if an annotation cannot be read."""
         absence = self._absences.get(state.uid)
         if absence is None:
             return self._planned(state) or self.by_itself(state)
         return self._late(state, absence)
 
     def away(self, uid: str, absence: Absence) -> None:
-        """Take note that the kubelet of a pod was not there; a reboot is not forgotten for a return."""
+        """Note that the kubelet of a pod was not there; a reboot is not forgotten for a return."""
         before = self._absences.get(uid)
         if before is not None and before.is_reboot:
             absence = replace(absence, is_reboot=True)
@@ -67,12 +67,12 @@ class PodLooks:
         self._absences.pop(uid, None)
 
     def by_itself(self, state: ObjectState) -> PodOutcome:
-        """Return what becomes of a pod now, computed for this pod alone, without a plan."""
+        """Return the present outcome for a pod, computed without a plan."""
         memory = self._memories.get(state.uid)
         return sync(state.opened(), memory, self._wall(), self._place(state))
 
     def _late(self, state: ObjectState, absence: Absence) -> PodOutcome:
-        """Return what becomes of a pod whose kubelet was away; forget the absence when it makes no difference."""
+        """Return the outcome for a pod whose kubelet was away; forget the absence if it makes no difference."""
         planned = None if absence.is_reboot else self._planned(state)
         if planned is not None and not planned.is_change:
             del self._absences[state.uid]
@@ -122,7 +122,7 @@ class PodLooks:
         self._room.release(state.node, state.uid)
 
     def forget(self, state: ObjectState) -> None:
-        """Take note that a pod is gone."""
+        """Note that a pod is gone."""
         self._memories.pop(state.uid, None)
         self._evictions.pop(state.uid, None)
         self.caught_up(state.uid)
@@ -135,7 +135,7 @@ class PodLooks:
         return self._plans.common(state.form)
 
     def _planned(self, state: ObjectState) -> PodOutcome | None:
-        """Return what becomes of a pod like others that is taken by its node, and not evicted."""
+        """Return the outcome for a pod of a known shape that its node admits and does not evict."""
         form, common, uid = state.form, self._common(state), state.uid
         if common is None or uid in self._evictions:
             return None

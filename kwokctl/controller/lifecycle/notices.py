@@ -1,4 +1,4 @@
-"""Tells pods what happens to them from outside: evictions, and what has become of their kubelet."""
+"""Passes events from outside on to pods: evictions, and the return of their kubelets."""
 
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
@@ -9,7 +9,7 @@ from kwokctl.json_value import Json
 
 
 class PodNotices:
-    """What others find out about the pods of an engine."""
+    """Tells an engine about evictions of its pods, and about the return of their kubelets."""
 
     def __init__(self, engine: StageEngine, life: KubeletLife, looks: PodLooks) -> None:
         """Wake the pods of `engine`, and let `looks` know."""
@@ -32,7 +32,7 @@ class PodNotices:
         self._engine.wake(state.key, pod)
 
     def back(self, key: str, at: float) -> None:
-        """Take note that the kubelet of a pod was away until a time of day; wake the pod then."""
+        """Note that the kubelet of a pod was away until a time of day; wake the pod then."""
         state = self._engine.get(key)
         if state is None or not self._life.concerns(state):
             return
@@ -40,7 +40,7 @@ class PodNotices:
             self._looks.away(state.uid, Absence(until=at))
 
     def reboot(self, key: str, at: float) -> None:
-        """Take note that the machine of a pod was started anew; read the pod, and wake it then."""
+        """Note that the machine of a pod was started anew; read the pod, and wake it then."""
         if (state := self._engine.get(key)) is not None:
             self._looks.away(state.uid, Absence(until=at, is_reboot=True))
             self._engine.park(key)

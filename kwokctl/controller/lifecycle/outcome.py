@@ -1,4 +1,4 @@
-"""What the function of a pod's life gets beside the pod, and what it returns."""
+"""The input of the function that computes a pod's life, beside the pod, and its result."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -33,11 +33,11 @@ class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
     refusal: tuple[str, str] | None = None
     """Reason and message, where the node does not admit the pod."""
     eviction: Eviction | None = None
-    """Where it gets rid of the pod."""
+    """The eviction of the pod, if its node evicts it."""
     absence: Absence | None = None
-    """Where it is back only now."""
+    """The absence of the node's kubelet, if it has just returned."""
     programs: ProgramRules = ()
-    """What the programs of images and commands do, as the cluster says."""
+    """The programs of images and commands, from documents of the cluster."""
 
 
 class PodMemory(NamedTuple):
@@ -46,9 +46,9 @@ class PodMemory(NamedTuple):
     at: float
     """Up to when Events have been reported, as a POSIX time stamp."""
     levels: Mapping[str, int] = {}
-    """How many starts the back-off of a container counts, where that is not its restart count."""
+    """The number of starts that a container's back-off counts, if it differs from the restart count."""
     arrived: Mapping[str, float] = {}
-    """When each ephemeral container was first seen that has not been started yet."""
+    """The time at which each ephemeral container was first seen that has not started yet."""
 
 
 class PodOutcome(NamedTuple):
@@ -59,7 +59,7 @@ class PodOutcome(NamedTuple):
     form: ObjectForm | None = None
     """The whole pod with the new status, where a plan has made it: instead of that."""
     due: float = NEVER
-    """When it has to be looked at again, as a POSIX time stamp."""
+    """The time at which the pod has to be computed again, as a POSIX time stamp."""
     events: tuple[PodEvent, ...] = ()
     deletes: bool = False
     """Whether it is over, and has to be deleted from the API."""

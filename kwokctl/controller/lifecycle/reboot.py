@@ -1,4 +1,4 @@
-"""What a reboot of its machine makes of a pod: no container runs any more, and its sandbox is gone.
+"""Applies the reboot of its machine to a pod: no container runs any more, and its sandbox is gone.
 
 As kubelet 1.36 goes on then (`computePodActions` in pkg/kubelet/kuberuntime): it begins with a new
 sandbox, and with the first init container, unless none of the containers is started again.

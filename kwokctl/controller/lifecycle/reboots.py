@@ -56,7 +56,7 @@ class Reboots:
         """Leave the pod to what comes next: nothing is kept of a reboot."""
 
     def forget(self, state: ObjectState) -> None:
-        """Take note that a pod is gone: `PodLooks` forgets its reboot."""
+        """Note that a pod is gone: `PodLooks` forgets its reboot."""
 
 
 def _is_recovered(pod: Json, absence: Absence) -> bool:

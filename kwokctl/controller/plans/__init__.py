@@ -1,1 +1,1 @@
-"""Plays that were proven once for all objects that are alike: only what differs is computed for each."""
+"""Plans: Stage steps that were proven once for all pods of a shape, so that only differences are computed."""

@@ -1,4 +1,4 @@
-"""Proves for all objects of a shape what a Stage's patch of their status does to them."""
+"""Proves the effect of a Stage's status patch for all objects of a shape."""
 
 from collections.abc import Callable, Sequence
 
@@ -24,18 +24,18 @@ _TYPES = frozenset({PatchType.STRATEGIC, PatchType.MERGE})
 
 
 class StagePlan(msgspec.Struct, frozen=True):
-    """What becomes of all objects of a shape."""
+    """The effect of steps of a Stage on all objects of a shape."""
 
     event: EventStep | None
-    """What is recorded together with the patch."""
+    """The Event that is written together with the patch."""
     steps: int
-    """How many steps of the Stage that does."""
+    """The number of steps of the Stage that the plan covers."""
     shape: Shape
-    """The one that objects have afterwards."""
+    """The shape of the objects afterwards."""
     compute: Compute
 
     def form(self, form: ObjectForm, functions: Functions) -> ObjectForm:
-        """Return an object as it is afterwards; MisfitError, or another error, if it must be played."""
+        """Return an object as it is afterwards; MisfitError, or another error, if the plan does not apply to it."""
         return ObjectForm(self.shape, self.compute(form.holes, functions)[0])
 
 
@@ -46,10 +46,10 @@ def plan_of(
     functions: Functions,
     known: Callable[[Shape], Shape],
 ) -> StagePlan | None:
-    """Return the plan for the next of some steps, an Event and the patch after it being one.
+    """Return the plan for the next step: a patch, or an Event with the patch after it.
 
     `form` is one of the objects, and `functions` are those for its templates. `known` returns the
-    shape that is known already for an equal one. None if nothing is certain.
+    cached shape that equals a shape. None if nothing is certain.
     """
     event = steps[0] if isinstance(steps[0], EventStep) else None
     step = steps[0] if event is None else next(iter(steps[1:]), None)
@@ -69,7 +69,7 @@ def _is_plain(step: PatchStep) -> bool:
 
 
 def _after(resource: Resource, step: PatchStep, shape: Shape, source: Source) -> Json:
-    """Return the object after a patch; NotSymbolicError, or another error, if that is not certain."""
+    """Return the object after a patch; NotSymbolicError, or another error, if the result is not certain."""
     calls = source.functions(step.template.required)
     rendered = mapped(step.template.render_symbols(shape.value, calls, ()), source.hole)
     document = {step.root: rendered} if step.root else rendered
@@ -82,7 +82,7 @@ def _after(resource: Resource, step: PatchStep, shape: Shape, source: Source) ->
 
 
 def _is_certain(resource: Resource, before: Json, after: Json) -> bool:
-    """Return whether a write surely changes the status, nothing else, and is one that is taken."""
+    """Return whether a write certainly changes only the status, and the API server would accept it."""
     known, status = before.get("status"), after.get("status")
     return (
         symbolic.surely_differ(known, status)
@@ -92,7 +92,7 @@ def _is_certain(resource: Resource, before: Json, after: Json) -> bool:
 
 
 class _Loosened:
-    """Exchanges holes for loose ones, and back."""
+    """Replaces holes with loose holes, and back."""
 
     def __init__(self) -> None:
         self._loose: dict[int, LooseHole] = {}

@@ -1,4 +1,4 @@
-"""The shapes of a kind's objects, and the plans for them; there is a bound for each."""
+"""Caches the shapes of a kind's objects, and the plans for them."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from kwokctl.specialization.shape import ObjectForm, Shape
 from kwokctl.specialization.source import Functions, MisfitError
 
 _MOST = 512
-"""Shapes, and plans: each takes some ten thousand bytes."""
+"""The most cached shapes, and plans: each takes some ten thousand bytes."""
 _HOPELESS = 200
-"""After so many objects in a row that are like no other one only some are looked at."""
+"""Objects in a row without a known shape, after which only a sample of objects is examined."""
 _SOME = 16
 _VARIANTS = 3
-"""Plans for the same steps of objects of one shape."""
+"""The most plans for the same steps of objects of one shape."""
 
 
 class Plans:
-    """What is known of objects that are alike."""
+    """The known shapes of objects, with their plans."""
 
     def __init__(self, resource: Resource) -> None:
         """Know nothing yet of the objects of `resource`."""
@@ -36,10 +36,10 @@ class Plans:
         self._views: WeakKeyDictionary[Shape, tuple[Sequence[Stage], View | None]]
         self._views = WeakKeyDictionary()
         self._in_vain = 0
-        """How many objects in a row were not like known ones."""
+        """The number of objects in a row without a known shape."""
 
     def form(self, raw: bytes, words: tuple[str, str, str], version: int) -> ObjectForm | None:
-        """Return an object, in compact JSON, as a form; None if no others are known to be alike.
+        """Return an object, given as compact JSON, as a form; None if its shape is not known.
 
         `words` are its name, uid and node.
         """
@@ -58,7 +58,7 @@ class Plans:
         return ObjectForm(reading.shape, reading.holes(outline.holes))
 
     def view(self, form: ObjectForm, stages: Sequence[Stage]) -> View | None:
-        """Return what Stages see in an object; None if that is not the same for all that are alike."""
+        """Return the view that Stages have of an object's shape; None if objects of the shape differ in it."""
         shape = form.shape
         known = self._views.get(shape)
         if known is None or known[0] is not stages:
@@ -68,10 +68,10 @@ class Plans:
     def planned(
         self, form: ObjectForm, stage: Stage, step: int, functions: Functions
     ) -> tuple[StagePlan, ObjectForm] | None:
-        """Return the plan for the next steps of a Stage, and what that makes of an object.
+        """Return the plan for the next steps of a Stage, and the object as it is afterwards.
 
-        None if it must be played. `functions` are those for its templates. Objects of one shape
-        that differ in what these return, such as the number of addresses, have different plans.
+        None if there is no plan for it. `functions` are those for its templates. Objects of one shape for which
+        these return different kinds of values, such as another number of addresses, have different plans.
         """
 
         def made() -> StagePlan | None:
@@ -88,7 +88,7 @@ class Plans:
         return None
 
     def known(self, shape: Shape) -> Shape:
-        """Return the shape that is known already for an equal one, else this one."""
+        """Return the cached shape that equals a shape, else the shape itself."""
         key = shape.text, shape.contents
         found = self._shapes.setdefault(key, shape)
         self._shapes.move_to_end(key)

@@ -1,4 +1,4 @@
-"""What Stages see in all objects of a shape: which of them match, and what their delays come from."""
+"""Evaluates Stages' selectors and delays once for all objects of a shape."""
 
 from collections.abc import Sequence
 
@@ -15,15 +15,15 @@ from kwokctl.specialization.shape import Shape
 
 
 class View(msgspec.Struct, frozen=True):
-    """What some Stages see in a shape."""
+    """The matching Stages of a shape, with the sources of their delays."""
 
     basis: Basis
     delays: dict[Stage, Delay | None]
-    """Those of the Stages that match, with what their expressions find."""
+    """The delays of the matching Stages, with the results of their expressions."""
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """What an expression finds in all objects of a shape."""
+    """The results of an expression for all objects of a shape."""
 
     found: Sequence[Json]
 
@@ -32,7 +32,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def view_of(shape: Shape, stages: Sequence[Stage]) -> View | None:
-    """Return what Stages see in a shape; None where that may be another thing in each object."""
+    """Return the view that Stages have of a shape; None if it may differ between its objects."""
     guards = [_guarded(stage) for stage in stages]
     try:
         found = basis(guards, shape.value)

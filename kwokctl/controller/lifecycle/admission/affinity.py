@@ -48,4 +48,4 @@ _TESTS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {
     "Gt": lambda found, values: _compared(found, values, 1),
     "Lt": lambda found, values: _compared(found, values, -1),
 }
-"""What each operator asks of the value of a label, None if there is none."""
+"""The test of each operator on the value of a label, None if the label is missing."""

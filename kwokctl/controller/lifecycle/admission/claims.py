@@ -1,4 +1,4 @@
-"""What a pod takes of its node."""
+"""The resources that a pod takes of its node."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

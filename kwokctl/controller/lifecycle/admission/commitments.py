@@ -1,4 +1,4 @@
-"""What the pods of each node take of it together, kept up as pods come and go."""
+"""The resources that the pods of each node take together, updated as pods come and go."""
 
 from collections import Counter, defaultdict
 

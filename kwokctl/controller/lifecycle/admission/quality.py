@@ -1,4 +1,4 @@
-"""How much a pod is worth to a node that has too little."""
+"""Ranks pods for a node that has too little: quality of service and priority."""
 
 from collections.abc import Mapping
 from typing import Any

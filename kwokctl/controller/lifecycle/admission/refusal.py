@@ -34,9 +34,9 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
     allocatable: Mapping[str, int] = msgspec.field(default_factory=dict)
-    """What it has; a resource that is not in it is not counted."""
+    """The node's allocatable resources; a resource that it lacks is not counted."""
     used: Mapping[str, int] = msgspec.field(default_factory=dict)
-    """What its pods request already; under "pods" how many they are."""
+    """The resources that its pods request already; under "pods" their number."""
     pressures: tuple[str, ...] = ()
     """Its conditions of pressure, such as "MemoryPressure"."""
     ports: HostPorts = ()

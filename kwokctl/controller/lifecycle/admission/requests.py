@@ -1,4 +1,4 @@
-"""What a pod requests of its node, as the scheduler and the kubelet count it.
+"""Computes the resources that a pod requests of its node, like the scheduler and the kubelet.
 
 Source: PodRequests in k8s.io/component-helpers, resource/helpers.go.
 """

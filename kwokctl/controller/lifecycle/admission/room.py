@@ -1,4 +1,4 @@
-"""What nodes have left for pods, and whether they take one more."""
+"""The free resources of nodes, and the decision whether a pod fits."""
 
 from kwokctl.controller.lifecycle.admission.claims import Claims, claims_of
 from kwokctl.controller.lifecycle.admission.commitments import Commitments

@@ -1,4 +1,4 @@
-"""Which taints of its node a pod tolerates.
+"""Decides which taints of its node a pod tolerates.
 
 Source: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/.
 """

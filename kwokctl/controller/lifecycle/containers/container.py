@@ -40,7 +40,7 @@ NEVER = math.inf
 _BLUR = 1e-6
 """Seconds that a due time may be early: what is added to a time stamp is rounded."""
 _PRESENT = ContainerProgram()
-"""Whose image is there."""
+"""The program of a container whose image is there already."""
 _container_id = deferring(container_id)
 
 
@@ -55,13 +55,13 @@ class PodContainer(ReportedContainer):
     grace: float = 30.0
     """Seconds from the signal to end until it is killed."""
     replaced_at: float | None = None
-    """When it has got the signal to end so as to start with other resources."""
+    """The time of the signal to end that it got in order to start with other resources."""
     level: int = 0
-    """How many starts its back-off counts."""
+    """The number of starts that its back-off counts."""
     awake: float = 0.0
     """Since when its kubelet has been there, if that was away: it has started and stopped nothing before."""
     due: float = NEVER
-    """When something happens to it next."""
+    """The time of its next change."""
     probes: ProbeFindings = ALL_WELL
     name: str = field(init=False)
     is_init: bool = field(init=False)
@@ -85,7 +85,7 @@ class PodContainer(ReportedContainer):
 
     @property
     def last_end(self) -> Json:
-        """How it has ended the last time, whether it waits for its next start or not; else None.
+        """Its last end, whether it waits for its next start or not; else None.
 
         None if it waits for its turn: its pod begins, or is restarted as a whole.
         """
@@ -117,7 +117,7 @@ class PodContainer(ReportedContainer):
 
     @property
     def done_at(self) -> float:
-        """When that was."""
+        """The time at which it was done."""
         if self.is_sidecar:
             return read_moment(self.running["startedAt"]) + self.probes.started
         return read_moment(self.ended["finishedAt"])

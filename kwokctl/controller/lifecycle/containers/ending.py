@@ -1,4 +1,4 @@
-"""When a running container ends, and with which exit code: by itself, after a signal, or killed."""
+"""Computes the end of a running container, and its exit code: by itself, after a signal, or killed."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from kwokctl.json_value import Json
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How one run of a container ends. Times are seconds since 1970."""
+    """The end of one run of a container. Times are seconds since 1970."""
 
     program: ContainerProgram
     spec: Mapping[str, Json]
@@ -49,7 +49,7 @@ class Ending(msgspec.Struct, frozen=True):
 
     @property
     def _stopping(self) -> float:
-        """How long its hook and its program take to stop."""
+        """The seconds that its hook and its program take to stop."""
         hook = (self.spec.get("lifecycle") or {}).get("preStop")
         return self.program.stop + (_length(hook) if hook else 0.0)
 

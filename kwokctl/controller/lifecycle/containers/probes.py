@@ -1,4 +1,4 @@
-"""What the probes of a container find, in seconds from its start.
+"""Computes the results of a container's probes, in seconds from its start.
 
 A probe is made when its delay is over and once a period from then on, as pkg/kubelet/prober does, with
 the first one at once. What it finds the container's program says.
@@ -16,7 +16,7 @@ _NEVER = math.inf
 _KINDS = ("startup", "readiness", "liveness")
 _PROBES = frozenset(f"{kind}Probe" for kind in _KINDS)
 _PERIOD, _FAILURES = 10.0, 3
-"""What the API server sets where a probe does not say it."""
+"""The values that the API server sets for a probe without them."""
 _REPORTED = 25
 """Failures of a probe that are reported one by one: a kubelet's Events come in bursts of no more."""
 
@@ -30,7 +30,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
     successes: int
     finding: str
-    """What it says when it fails."""
+    """The message of its failures."""
     grace: float | None = None
     """Seconds that the container has to end if it is killed for it; None for those of its pod."""
 
@@ -55,18 +55,18 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProbeFindings(msgspec.Struct, frozen=True, kw_only=True):
-    """When a container has started, is ready, and is killed for its probes."""
+    """The times at which a container counts as started and ready, and is killed for its probes."""
 
     started: float = 0.0
     ready: float = 0.0
     unready: float = _NEVER
     flap: float = 0.0
-    """How long it is ready, and unready, in turns; 0 if it does not change."""
+    """The seconds for which it is alternately ready and unready; 0 if it does not change."""
     killed: float = _NEVER
     killer: str = ""
     """The kind of the probe for which it is killed."""
     grace: float | None = None
-    """How long it may take to end then; None for as long as its pod says."""
+    """The seconds within which it must end then; None for the grace period of its pod."""
     failing: tuple[tuple[Probe, float, float], ...] = ()
     """Probes that fail, from when and until when."""
 

@@ -1,4 +1,4 @@
-"""What the program of a fake container does: how long it runs, with what it exits, when it is ready."""
+"""The program of a fake container: how long it runs, its exit code, and when it is ready."""
 
 import math
 import shlex
@@ -39,9 +39,9 @@ class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
     is_killed: bool = False
     """Whether it exits because it has used up its memory."""
     pull: float = 0.0
-    """How long its image is pulled."""
+    """The seconds that pulling its image takes."""
     pull_failures: int = 0
-    """How often its image cannot be pulled, before it can."""
+    """The number of failed pulls of its image before one succeeds."""
     start: float = 1.0
     """From the moment in which it may start until it runs."""
     started: float = 0.0
@@ -51,7 +51,7 @@ class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
     unready: float = math.inf
     """Until its readiness probe begins to fail."""
     flap: float = 0.0
-    """How long it is ready, and unready, in turns; 0 if that does not change."""
+    """The seconds for which it is alternately ready and unready; 0 if it does not change."""
     sick: float = math.inf
     """Until its liveness probe begins to fail."""
     shows_back_off: bool = False
@@ -63,7 +63,7 @@ class ContainerProgram(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     """Why it has failed when it ends by itself with another code than 0; empty as a kubelet says it."""
     message: str = ""
-    """What it leaves as its last message when it ends by itself."""
+    """Its termination message when it ends by itself."""
 
     @property
     def ignores_signals(self) -> bool:

@@ -33,9 +33,9 @@ class ProgramRule(msgspec.Struct, frozen=True, kw_only=True):
     command: str = "*"
     """A pattern of the command and the arguments, with spaces between them."""
     program: str
-    """What it does, as in the annotation."""
+    """The behaviour of the program, in the words of the annotation."""
     place: str
-    """Where the document is."""
+    """The place of the document, for messages."""
 
     def is_for(self, image: str, words: Sequence[str]) -> bool:
         """Return whether it is about such a container."""

@@ -1,4 +1,4 @@
-"""How the image of a container is pulled: what follows from the time alone, as its status says nothing."""
+"""Computes the pull of a container's image from the time alone, because the status does not record it."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ _FAILURE_SHOWN = 2.0
 
 
 class PullState(msgspec.Struct, frozen=True):
-    """How far a pull has come."""
+    """The progress of a pull."""
 
     reason: str
     """Why the container waits: "" if nothing has failed."""
     until: float
-    """When that changes."""
+    """The time at which that changes."""
     is_done: bool = False
 
 

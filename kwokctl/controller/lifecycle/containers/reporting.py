@@ -1,4 +1,4 @@
-"""What a kubelet reports of one container."""
+"""The status and the Events that a kubelet reports for one container."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

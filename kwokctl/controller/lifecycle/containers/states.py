@@ -1,4 +1,4 @@
-"""What the status of a container says before it runs, while it waits, and when it has ended."""
+"""The states in a container's status: before it runs, while it waits, and when it has ended."""
 
 from collections.abc import Mapping
 from typing import Any

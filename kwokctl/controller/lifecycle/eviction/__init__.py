@@ -1,1 +1,1 @@
-"""Which pods a node under pressure evicts: a pure function, and the task that calls it regularly."""
+"""Evictions from nodes under pressure: the choice of pods, and the task that makes it regularly."""

@@ -1,6 +1,6 @@
-"""Which pod a node under pressure evicts next, as kubelet 1.36 ranks them (pkg/kubelet/eviction).
+"""Chooses the next pod that a node under pressure evicts, like kubelet 1.36 (pkg/kubelet/eviction).
 
-What a pod uses its annotations say, in the way of `kubectl top`; without them a container uses 1 MiB.
+The usage of a pod comes from its annotations, as for `kubectl top`; without them a container uses 1 MiB.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _RESOURCES = {
     "DiskPressure": "ephemeral-storage",
     "PIDPressure": "pids",
 }
-"""What a node has too little of, by its condition; the first that holds counts."""
+"""The resource that a node lacks, by its condition; the first condition that holds counts."""
 _USAGE = "kwok.x-k8s.io/usage-"
 _USUAL = {"memory": 1 << 20}
 _NANOS = 10**9

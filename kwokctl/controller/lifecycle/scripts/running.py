@@ -59,7 +59,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     files: frozenset[str] = frozenset()
     """Those that are there afterwards because of it."""
     stop: float = math.inf
-    """How long it takes to end after SIGTERM; infinite if it does not handle that."""
+    """The seconds until it ends after SIGTERM; infinite if it does not handle the signal."""
     stop_code: int = 0
 
 
@@ -115,9 +115,9 @@ class _Shell:
         self._seconds, self._code, self._steps = 0.0, 0, 0
         self._room = _MOST_TEXT
         self._background = 0.0
-        """When the last command in the background ends."""
+        """The time at which the last command in the background ends."""
         self._wait = 0.0
-        """How long the last command has taken: a shell handles a signal only after it."""
+        """The duration of the last command: a shell handles a signal only after it."""
         self._is_certain = True
         self._handler: str | None = None
         self.stops_at_errors = False

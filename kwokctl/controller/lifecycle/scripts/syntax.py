@@ -19,7 +19,7 @@ class UnreadableError(Exception):
 
 
 class Use(Enum):
-    """How a shell uses a piece of a word."""
+    """The ways in which a shell uses a piece of a word."""
 
     TEXT = "text"
     VARIABLE = "variable"

@@ -18,7 +18,7 @@ from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import Spelling
 from kwokctl.config.options import spellings
 from kwokctl.config.original.not_served import NOT_SERVED
-from kwokctl.load.schema import SHAPED
+from kwokctl.load.description.schema import SHAPED
 
 REFERENCE = Path(__file__).parent / "reference"
 ENVIRONMENT = REFERENCE / "environment.md"

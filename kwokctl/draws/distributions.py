@@ -27,7 +27,7 @@ class Distribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         raise NotImplementedError
 
 
-class Choice(Distribution, frozen=True, kw_only=True):
+class WeightedChoice(Distribution, frozen=True, kw_only=True):
     """One of some values, as often as its weight says."""
 
     values: tuple[Json, ...]

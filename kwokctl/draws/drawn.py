@@ -5,22 +5,22 @@ from collections.abc import Sequence
 import msgspec
 
 from kwokctl.draws.distributions import (
-    Choice,
     Distribution,
     Exponential,
     Integer,
     LogNormal,
     Normal,
     Uniform,
+    WeightedChoice,
 )
-from kwokctl.draws.streams import Stream
+from kwokctl.draws.streams import DrawStream
 from kwokctl.json_value import Json
 
 
 class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A value that is drawn each time: exactly one of the fields is given."""
 
-    choice: tuple[Json, ...] | Choice | None = None
+    choice: tuple[Json, ...] | WeightedChoice | None = None
     """Values that are equally frequent, or values with weights."""
     uniform: Uniform | None = None
     integer: Integer | None = None
@@ -38,11 +38,11 @@ class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def distribution(self) -> Distribution:
         """The one that is given."""
         if isinstance(self.choice, tuple):
-            return Choice(values=self.choice)
+            return WeightedChoice(values=self.choice)
         others = (self.uniform, self.integer, self.normal, self.lognormal, self.exponential)
         return next(each for each in (self.choice, *others) if each is not None)
 
-    def at(self, stream: Stream, index: int) -> Json:
+    def at(self, stream: DrawStream, index: int) -> Json:
         """Return the value for a position in a stream."""
         return self.distribution.value(stream.at(index))
 

@@ -16,7 +16,7 @@ _BITS = 52
 _STEP = 2.0**-_BITS
 
 
-class Stream(msgspec.Struct, frozen=True):
+class DrawStream(msgspec.Struct, frozen=True):
     """The numbers that belong to a seed and names."""
 
     key: bytes
@@ -28,9 +28,9 @@ class Stream(msgspec.Struct, frozen=True):
         named = msgspec.json.encode((str(seed), *names))
         return cls(blake2b(named, digest_size=_KEY).digest())
 
-    def below(self, name: str) -> "Stream":
+    def below(self, name: str) -> "DrawStream":
         """Return the stream of one more name."""
-        return Stream(blake2b(name.encode(), key=self.key, digest_size=_KEY).digest())
+        return DrawStream(blake2b(name.encode(), key=self.key, digest_size=_KEY).digest())
 
     def at(self, index: int) -> float:
         """Return the number at a position, from 0 on: above 0 and below 1, and uniform between."""

@@ -78,6 +78,14 @@ class ServedKinds:
         """Return a kind in the version that objects of it say."""
         return self._by_version.get((api_version, kind))
 
+    def with_verbs(self, *verbs: str) -> list[Resource]:
+        """Return each kind with which all of this can be done, in the version that the API server prefers."""
+        preferred: dict[tuple[str, str], Resource] = {}
+        for each in self.all:
+            if each.verbs.issuperset(verbs):
+                preferred.setdefault((each.resource.group, each.resource.plural), each.resource)
+        return list(preferred.values())
+
     def versions(self, group: str, kind: str) -> list[str]:
         """Return the API versions in which a kind of a group is served."""
         resources = (each.resource for each in self.all)

@@ -1,16 +1,26 @@
 """Reads documents of kind Load, and says where one is wrong."""
 
-from collections.abc import Iterable, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.clusters.objects.manifests import objects_of
+from kwokctl.config.documents import STDIN, Document, load_documents
 from kwokctl.config.kinds import LOAD
-from kwokctl.errors import ConfigError, ExpressionError
+from kwokctl.errors import ConfigError, ExpressionError, NotFoundError
 from kwokctl.expr.gotemplate import template
 from kwokctl.kube.names import LABEL_RULE, is_label
-from kwokctl.load.bundles import BundleTemplate
-from kwokctl.load.schema import LoadShape, LoadSpec
+from kwokctl.load.description.acts_schema import BundleShape
+from kwokctl.load.description.bundles import (
+    CopiedObjects,
+    ObjectSource,
+    RecordedObjects,
+    TemplatedObjects,
+)
+from kwokctl.load.description.schema import LoadShape, LoadSpec
+from kwokctl.load.description.traces import TraceRow, read_trace
 from kwokctl.progress import Progress, Silent
 
 
@@ -21,8 +31,10 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     spec: LoadSpec
     document: Document
     """What it was read from, for messages."""
-    bundles: tuple[BundleTemplate, ...] = ()
-    """The objects that it may create."""
+    sources: tuple[ObjectSource, ...] = ()
+    """What gives the objects that it creates; one is chosen by the weights of `spec.create`."""
+    trace: tuple[TraceRow, ...] = ()
+    """Its arrivals, if they come from a file."""
 
     @property
     def phase(self) -> str:
@@ -35,48 +47,143 @@ def read_loads(paths: Sequence[str], *, progress: Progress | None = None) -> tup
 
     Raises ConfigError, with file, document and field, for one that is wrong, and for files without any.
     """
-    documents = load_documents(paths, progress=progress or Silent())
-    loads = tuple(read_load(each) for each in documents if each.kind == LOAD)
+    loads = tuple(_read(paths, progress or Silent()))
     if not loads:
         raise ConfigError(
             f"there is no document of kind '{LOAD}' in '{', '.join(paths)}'",
-            hint="what one looks like says: kwokctl load --help",
+            hint="what one looks like says docs/how-to/run-a-load.md",
         )
     _check_names(loads)
     return loads
 
 
-def read_load(document: Document) -> Load:
-    """Read one document; errors as `read_loads`."""
+def _read(paths: Sequence[str], progress: Progress) -> Iterator[Load]:
+    for path in paths:
+        folder = Path() if path == STDIN else Path(path).parent
+        for document in load_documents([path], progress=progress):
+            if document.kind == LOAD:
+                _check_hooks(document, path)
+                yield read_load(document, folder)
+
+
+def _check_hooks(document: Document, path: str) -> None:
+    """Raise ConfigError for commands from where somebody else may have written them."""
+    spec = document.body.get("spec")
+    if not isinstance(spec, dict) or "hooks" not in spec:
+        return
+    if path == STDIN:
+        raise document.fault("spec.hooks", "runs commands, which are taken from a file only")
+    if Path(path).stat().st_mode & stat.S_IWOTH:
+        raise document.fault(
+            "spec.hooks",
+            f"runs commands, and every user may write '{path}'",
+            hint=f"take that right away: chmod o-w {path}",
+        )
+
+
+def read_load(document: Document, folder: Path) -> Load:
+    """Read one document; files that it names are below `folder`. Errors as `read_loads`."""
     try:
-        shape = msgspec.convert(document.body, LoadShape)
+        spec = msgspec.convert(document.body, LoadShape).spec
     except msgspec.ValidationError as e:
         raise document.misshapen(e) from e
     if not is_label(document.name):
         raise document.fault("metadata.name", "cannot be the name of a load", hint=LABEL_RULE)
+    _check_templates(document, spec)
+    trace = _trace(document, spec, folder)
     return Load(
         name=document.name,
-        spec=shape.spec,
+        spec=spec,
         document=document,
-        bundles=tuple(_bundles(document, shape.spec)),
+        sources=tuple(_sources(document, spec, folder)) or _recorded(document, spec, trace),
+        trace=trace,
     )
 
 
-def _bundles(document: Document, spec: LoadSpec) -> Iterable[BundleTemplate]:
-    for number, each in enumerate(spec.create or ()):
-        place = f"spec.create[{number}].template"
+def _check_templates(document: Document, spec: LoadSpec) -> None:
+    for place, text in _templates(spec):
         try:
-            template.compile(each.template, name=place)
+            template.compile(text, name=place)
         except ExpressionError as e:
             raise document.fault(place, f"is no template: {e}", hint=e.hint) from e
-        yield BundleTemplate(each.template, place)
+
+
+def _templates(spec: LoadSpec) -> Iterator[tuple[str, str]]:
+    """Yield the templates of a load, and where they are."""
+    for number, each in enumerate(spec.create or ()):
+        if each.template is not None:
+            yield f"spec.create[{number}].template", each.template
+    for act in ("patch", "scale", "delete", "recreate", "list"):
+        shape = getattr(spec, act)
+        if shape is not None and shape.target.name:
+            yield f"spec.{act}.target.name", shape.target.name
+    if spec.patch is not None:
+        yield "spec.patch.patch", spec.patch.patch
+    if spec.scale is not None and isinstance(spec.scale.replicas, str):
+        yield "spec.scale.replicas", spec.scale.replicas
+
+
+def _sources(document: Document, spec: LoadSpec, folder: Path) -> Iterable[ObjectSource]:
+    for number, each in enumerate(spec.create or ()):
+        place = f"spec.create[{number}]"
+        if each.template is not None:
+            yield TemplatedObjects(each.template, f"{place}.template")
+        else:
+            yield _copies(document, each, folder, place)
+
+
+def _copies(document: Document, shape: BundleShape, folder: Path, place: str) -> CopiedObjects:
+    try:
+        return CopiedObjects(objects_of(folder / str(shape.copies)))
+    except (ConfigError, NotFoundError) as e:
+        raise document.fault(f"{place}.copies", f"cannot be copied: {e}", hint=e.hint) from e
+
+
+def _trace(document: Document, spec: LoadSpec, folder: Path) -> tuple[TraceRow, ...]:
+    if spec.arrivals.trace is None:
+        return ()
+    try:
+        return read_trace(folder / spec.arrivals.trace)
+    except ConfigError as e:
+        raise document.fault("spec.arrivals.trace", f"is wrong: {e}", hint=e.hint) from e
+
+
+def _recorded(
+    document: Document, spec: LoadSpec, trace: Sequence[TraceRow]
+) -> tuple[ObjectSource, ...]:
+    """Return the source of a load without an act: the objects of its recording."""
+    if any(
+        getattr(spec, act) is not None for act in ("patch", "scale", "delete", "recreate", "list")
+    ):
+        return ()
+    recorded = [row.recorded for row in trace if row.recorded is not None]
+    if not recorded:
+        raise document.fault("spec.create", "is missing: the trace says when, and not what")
+    return (RecordedObjects(recorded),)
 
 
 def _check_names(loads: Sequence[Load]) -> None:
-    names: set[str] = set()
+    names = {load.name for load in loads}
+    seen: set[str] = set()
     for load in loads:
-        if load.name in names:
+        if load.name in seen:
             raise load.document.fault(
                 "metadata.name", f"is '{load.name}', as another load is called"
             )
-        names.add(load.name)
+        seen.add(load.name)
+        if load.spec.after and load.spec.after not in names:
+            raise load.document.fault(
+                "spec.after", f"is '{load.spec.after}', which is no load here"
+            )
+    _check_order(loads)
+
+
+def _check_order(loads: Sequence[Load]) -> None:
+    """Raise ConfigError for loads that wait for each other."""
+    after = {load.name: load.spec.after for load in loads}
+    for load in loads:
+        name, steps = load.spec.after, 0
+        while name and steps <= len(loads):
+            name, steps = after[name], steps + 1
+        if name:
+            raise load.document.fault("spec.after", "makes loads wait for each other without end")

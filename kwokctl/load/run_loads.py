@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.load.arrival import ArrivalSink, Unobserved
+from kwokctl.load.client.sender import connected
 from kwokctl.load.documents import Load
-from kwokctl.load.one_load import Arriving, LoadRun
-from kwokctl.load.sender import connected
-from kwokctl.load.verdict import Verdict
+from kwokctl.load.sending.hooks import run_hooks
+from kwokctl.load.sending.one_load import LoadRun, RunContext
+from kwokctl.load.verdict import RunVerdict
 from kwokctl.progress import Progress, Silent
 from kwokctl.tasks import first_failure
 
@@ -21,33 +23,36 @@ async def run_loads(  # noqa: PLR0913 - they say what is run, where, and who is 
     run: str,
     seed: int,
     speed: float = 1.0,
+    kubeconfig: Path | None = None,
     sink: ArrivalSink | None = None,
     progress: Progress | None = None,
-) -> Verdict:
+) -> RunVerdict:
     """Let all arrivals of all loads come when they are due, and return what became of them.
 
-    `run` names this run in the labels of what is made. What is wrong is an error before anything is
-    created. A slow server delays arrivals, and none is left out. Cancelled, no more arrivals are sent.
+    `run` names this run in the labels of what is made. The commands of hooks get the `kubeconfig`. What is
+    wrong is an error before anything is created. A slow server delays arrivals, and none is left out. When
+    the task is cancelled no more arrivals are sent.
     """
-    arriving = Arriving(run=run, seed=seed, speed=speed, sink=sink or Unobserved())
+    progress = progress or Silent()
+    context = RunContext(run=run, seed=seed, speed=speed, sink=sink or Unobserved())
     async with AsyncExitStack() as stack:
-        runs = [
-            LoadRun(
-                load,
-                await stack.enter_async_context(connected(access, load.spec.namespace)),
-                arriving,
-            )
-            for load in loads
-        ]
-        await _side_by_side(runs, progress or Silent())
-    verdicts = tuple(each.tally.verdict() for each in runs)
-    return Verdict(run=run, seed=seed, loads=verdicts, is_stopped=arriving.stop.is_set())
+        runs: dict[str, LoadRun] = {}
+        for load in loads:
+            sender = await stack.enter_async_context(connected(access, load.spec))
+            runs[load.name] = LoadRun(load, sender, context)
+        await run_hooks(loads, "before", kubeconfig, progress)
+        for each in runs.values():
+            await each.check()
+        await _side_by_side(runs, progress)
+        await run_hooks(loads, "after", kubeconfig, progress)
+    verdicts = tuple(each.tally.verdict() for each in runs.values())
+    return RunVerdict(run=run, seed=seed, loads=verdicts, is_stopped=context.stop.is_set())
 
 
-async def _side_by_side(runs: Sequence[LoadRun], progress: Progress) -> None:
+async def _side_by_side(runs: dict[str, LoadRun], progress: Progress) -> None:
     try:
         async with asyncio.TaskGroup() as group:
-            for each in runs:
-                group.create_task(each.go(progress))
+            for each in runs.values():
+                group.create_task(each.go(runs.get(each.load.spec.after), progress))
     except BaseExceptionGroup as failures:
         raise first_failure(failures) from None

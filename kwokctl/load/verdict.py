@@ -27,6 +27,8 @@ class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Refusals by their reasons."""
     examples: Mapping[str, str]
     """What the API server said first, by reason."""
+    retries: int
+    """Refusals after which an arrival was tried again."""
     objects: int
     late: int
     """Arrivals that were sent over 0.1 s after they were due."""
@@ -40,7 +42,7 @@ class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Why it was not what was asked; empty if it was."""
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """What became of all loads of a run."""
 
     run: str
@@ -53,6 +55,15 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     def problems(self) -> tuple[str, ...]:
         """Why loads were not what was asked, with their names."""
         return tuple(f"{each.load}: {each.problem}" for each in self.loads if each.problem)
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What was said first of each reason for which arrivals were refused."""
+        return tuple(
+            f"{each.load}: {reason}: {said}"
+            for each in self.loads
+            for reason, said in each.examples.items()
+        )
 
 
 class Tally:
@@ -67,7 +78,9 @@ class Tally:
         self._answers: list[int] = []
         self._latest = 0
         self.waited_for_server = self.waited_for_qps = 0
-        """The nanoseconds for which arrivals were held up, by the cause."""
+        """Nanoseconds for which arrivals were held up, by what."""
+        self.retries = 0
+        """Refusals after which an arrival was tried again."""
 
     def note(self, arrival: Arrival) -> None:
         """Count an arrival."""
@@ -94,6 +107,7 @@ class Tally:
             accepted=self.accepted,
             refused=dict(self.refused),
             examples=self._examples,
+            retries=self.retries,
             objects=self.objects,
             late=self.late,
             latest=self._latest / 1e9,

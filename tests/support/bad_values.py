@@ -97,6 +97,7 @@ def _program(value: str) -> bool:
 _CLUSTER = _like(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 _IMAGE = _like(r"|[A-Za-z0-9._]{1,300}(?<![._])(?<!^[.])|1_0")
 _KINDS = _like(r"[ ,]*|[A-Za-z][-A-Za-z0-9.]*")
+_LABEL = _like(r"|1_0|9{20}|NaN|1e999|0x10|null|folder|file\.yaml")
 _SELECTOR = _like(r"|[ ,]|[A-Za-z0-9]|1_0|9{20}|NaN|1e999|0x10|null|folder|file\.yaml")
 
 _PREFIX = _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)")
@@ -162,6 +163,8 @@ TAKEN: Mapping[str, Taken] = {
     "snapshot record --filter": _KINDS,
     "snapshot replay --speed": _nothing,
     "snapshot save --rules": _nothing,  # for another format
+    "load clear load": _LABEL,
+    "load clear --run": _LABEL,
     "load run --filename": lambda value: value in ("", "-", FILE),
     "--name": _CLUSTER,
     "--namespace": _like(r"|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),

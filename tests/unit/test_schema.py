@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from kwokctl.clusters.json_schema.documents import schema
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
-from kwokctl.load.schema import SHAPED
+from kwokctl.load.description.schema import SHAPED
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from kwokctl.config.checks import INT32, Check, InvalidText, is_file, is_folder
 from kwokctl.config.values import readers
 from kwokctl.errors import UsageError
-from kwokctl.kube.names import LABEL_RULE, is_label
+from kwokctl.kube.names import LABEL_RULE, is_label, is_label_value
 from kwokctl.waits import USUAL
 
 AS_IT_MOVES = "as-it-moves"
@@ -160,3 +160,9 @@ def _seconds(text: str) -> float | None:
 def namespace_name(word: str) -> InvalidText | None:
     """Accept the name of a namespace."""
     return None if is_label(word) else InvalidText("not the name of a namespace", LABEL_RULE)
+
+
+def label_value(word: str) -> InvalidText | None:
+    """Accept what can be the value of a label."""
+    hint = "use at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
+    return None if is_label_value(word) else InvalidText("not a value of a label", hint)

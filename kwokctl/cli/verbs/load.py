@@ -1,25 +1,34 @@
 """`load`: what arrives at a cluster, in a rhythm, from files that describe it."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.shapes import count_option, file_option
-from kwokctl.cli.parsing.values import checked, number
+from kwokctl.cli.parsing.values import checked, label_value, number
 from kwokctl.config import checks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kwokctl.load.verdict import LoadVerdict
 
 _RUNNING = (
     "kwokctl load run -f training.yaml",
     "kwokctl load run -f training.yaml --seed 7 --speed 10",
     "kwokctl load run -f training.yaml --dry-run",
+)
+_CLEARING = (
+    "kwokctl load clear",
+    "kwokctl load clear training",
+    "kwokctl load clear --run 3f9c2b1a",
 )
 _Files = Annotated[
     list[str],
@@ -55,9 +64,13 @@ _Kubeconfig = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     below = commands.group(
-        app, "load", "Create objects in a rhythm, and change them.", panel=commands.CLUSTERS
+        app,
+        "load",
+        "Let objects arrive and change, and remove them.",
+        panel=commands.CLUSTERS,
     )
     commands.command(below, "run", examples=_RUNNING)(run)
+    commands.command(below, "clear", examples=_CLEARING)(clear)
 
 
 def run(
@@ -69,34 +82,94 @@ def run(
     kubeconfig: _Kubeconfig = None,
     output: Output = "",
 ) -> None:
-    """Let the arrivals of loads come when they are due, until there are no more."""
-    from kwokctl.host.paths import expanded
+    """Send the arrivals of loads when they are due, until there are no more.
+
+    Those that are late are sent all the same, and counted. Ctrl-C ends the arrivals; what was made stays.
+    """
     from kwokctl.load.documents import read_loads
     from kwokctl.load.verbs import LoadRequest, run_in_cluster
 
-    request = LoadRequest(
-        loads=read_loads(files, progress=call.progress),
-        seed=seed,
-        speed=speed,
-        kubeconfig=expanded(kubeconfig) if kubeconfig else None,
-    )
-    verdict = call.run(run_in_cluster, call.home, call.cluster, request)
+    loads = read_loads(files, progress=call.progress)
+    if call.is_dry_run:
+        from kwokctl.load.foreseen import foreseen
+
+        dry_run.remark(call, foreseen(loads, seed, speed), output)
+        return
+    request = LoadRequest(loads=loads, seed=seed, speed=speed, kubeconfig=_path(kubeconfig))
+    clearing = f"{call.itself} load clear --run {request.run}{_option(kubeconfig)}"
+    try:
+        verdict = call.run(run_in_cluster, call.home, call.cluster, request)
+    except KeyboardInterrupt:
+        call.console.line(f"no more arrivals are sent; remove what was made with: {clearing}")
+        raise
+    made = any(each.objects for each in verdict.loads)
     outcome = Outcome(
-        message=f"run '{verdict.run}' has ended: {'; '.join(map(_in_words, verdict.loads))}",
-        remark="\n".join(verdict.problems),
+        message=f"run '{verdict.run}' has ended: {'; '.join(map(in_words, verdict.loads))}",
+        lead="Remove what it made with",
+        then=(clearing,) if made else (),
+        remark="\n".join([*verdict.problems, *verdict.refusals]),
         is_partial=verdict.is_stopped,
         cluster="" if kubeconfig else call.name,
-        changed=any(each.objects for each in verdict.loads),
+        changed=made,
         result=verdict,
     )
     conclude(call, outcome, output)
 
 
-def _in_words(verdict: "LoadVerdict") -> str:
-    parts = [
-        f"{verdict.load}: {verdict.accepted:,} of {amount(verdict.arrivals, 'arrivals')} accepted"
-    ]
+def clear(
+    call: Invocation,
+    *,
+    load: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="The load [default: all]", parser=checked("NAME", label_value)
+        ),
+    ] = None,
+    run: Annotated[
+        str,
+        typer.Option(
+            "--run",
+            metavar="NAME",
+            help="Only what this run made [default: all runs]",
+            parser=checked("--run", label_value),
+        ),
+    ] = "",
+    kubeconfig: _Kubeconfig = None,
+    output: Output = "",
+) -> None:
+    """Delete what loads have made, by its labels; what it owns goes with it."""
+    from kwokctl.load.clear import ClearRequest, clear_loads
+
+    request = ClearRequest(load=load or "", run=run, kubeconfig=_path(kubeconfig))
+    done = call.run(clear_loads, call.home, call.cluster, request, only_look=call.is_dry_run)
+    counts = ", ".join(amount(number, plural) for plural, number in sorted(done.objects.items()))
+    if call.is_dry_run:
+        dry_run.remark(call, f"Delete: {counts or 'nothing'}.", output)
+        return
+    outcome = Outcome(
+        message=f"deleted {counts}" if counts else "there is nothing that a load has made",
+        cluster="" if kubeconfig else call.name,
+        changed=bool(counts),
+        result=done,
+    )
+    conclude(call, outcome, output)
+
+
+def in_words(verdict: "LoadVerdict") -> str:
+    """Say what became of a load."""
+    accepted = f"{verdict.accepted:,} of {amount(verdict.arrivals, 'arrivals')} accepted"
+    parts = [f"{verdict.load}: {accepted}"]
     parts += [f"{number:,} refused as {reason}" for reason, number in verdict.refused.items()]
     if verdict.late:
         parts.append(f"{verdict.late:,} late by up to {verdict.latest:.1f} s")
     return ", ".join(parts)
+
+
+def _path(kubeconfig: str | None) -> "Path | None":
+    from kwokctl.host.paths import expanded
+
+    return expanded(kubeconfig) if kubeconfig else None
+
+
+def _option(kubeconfig: str | None) -> str:
+    return f" --kubeconfig {shlex.quote(kubeconfig)}" if kubeconfig else ""

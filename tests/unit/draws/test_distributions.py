@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kwokctl.draws.drawn import Drawn
-from kwokctl.draws.streams import Stream
+from kwokctl.draws.streams import DrawStream
 
 _MANY = 20_000
 _FURTHEST = 1.95 / _MANY**0.5
@@ -20,7 +20,7 @@ _SIGMA = math.log(300 / 60) / _NORMAL.inv_cdf(0.95)
 
 def drawn(document: Any) -> list[Any]:
     shape = msgspec.convert(document, Drawn)
-    stream = Stream.of(5, "test")
+    stream = DrawStream.of(5, "test")
     return [shape.at(stream, index) for index in range(_MANY)]
 
 
@@ -80,7 +80,7 @@ def test_a_normal_distribution_is_cut_where_it_was_asked_for() -> None:
     ],
 )
 def test_a_draw_is_the_same_everywhere(document: Any, value: object) -> None:
-    assert msgspec.convert(document, Drawn).at(Stream.of(1, "golden"), 2) == value
+    assert msgspec.convert(document, Drawn).at(DrawStream.of(1, "golden"), 2) == value
 
 
 @pytest.mark.parametrize(

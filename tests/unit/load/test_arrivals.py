@@ -8,15 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from kwokctl.draws.streams import Stream
-from kwokctl.load.arrivals import due_times
-from kwokctl.load.schema import ArrivalsShape
+from kwokctl.draws.streams import DrawStream
+from kwokctl.load.description.arrivals_schema import ArrivalsShape
+from kwokctl.load.description.rhythms import Poisson, due_times
 
-_STREAM = Stream.of(0, "test")
+_STREAM = DrawStream.of(0, "test")
 
 
 def times(shape: Any, *, number: int | None = None, lasts: float | None = None) -> Sequence[float]:
     rhythm = msgspec.convert(shape, ArrivalsShape).rhythm
+    assert rhythm is not None
     return list(islice(due_times(rhythm, _STREAM, number=number, lasts=lasts), 10_000))
 
 
@@ -79,10 +80,10 @@ def test_arrivals_at_random_have_exponential_gaps_of_the_mean_rate() -> None:
 
 
 def test_arrivals_at_random_are_the_same_for_the_same_stream_only() -> None:
-    rhythm = msgspec.convert({"poisson": "1/s"}, ArrivalsShape).rhythm
+    rhythm = Poisson(1.0)
     one, again, other = (
         list(due_times(rhythm, stream, number=3, lasts=None))
-        for stream in (_STREAM, _STREAM, Stream.of(1, "test"))
+        for stream in (_STREAM, _STREAM, DrawStream.of(1, "test"))
     )
     assert one == again
     assert one != other
@@ -91,7 +92,7 @@ def test_arrivals_at_random_are_the_same_for_the_same_stream_only() -> None:
 @pytest.mark.parametrize(
     ("shape", "said"),
     [
-        ({}, "one of 'every', 'poisson', 'burst', 'at', 'ramp'.* is needed"),
+        ({}, "one of 'every', 'poisson', 'burst', 'at', 'ramp', 'trace', 'concurrency' is needed"),
         ({"every": "1s", "poisson": "1/s"}, "'every', 'poisson': only one may be given"),
         ({"every": "often"}, "'every': 'often' is not a duration"),
         ({"every": "0s"}, "'every' must be more than 0"),

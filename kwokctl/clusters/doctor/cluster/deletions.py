@@ -16,7 +16,6 @@ _STUCK = 60.0
 _REMAINING = "Remaining"
 _SHOWN = 5
 """How many are named of a kind."""
-_NEEDED = frozenset({"list", "delete"})
 _NOT_LOOKED_AT = frozenset(
     {("", "pods"), ("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases")}
 )
@@ -39,13 +38,9 @@ async def look(checked: CheckedCluster) -> Report:
 
 
 def _kinds(served: ServedKinds) -> list[Resource]:
-    """Return each kind whose objects can be deleted, in the version that the API server prefers."""
-    preferred: dict[tuple[str, str], Resource] = {}
-    for each in served.all:
-        key = each.resource.group, each.resource.plural
-        if each.verbs.issuperset(_NEEDED) and key not in _NOT_LOOKED_AT:
-            preferred.setdefault(key, each.resource)
-    return list(preferred.values())
+    """Return each kind whose objects can be deleted, but those that are most frequent."""
+    deletable = served.with_verbs("list", "delete")
+    return [each for each in deletable if (each.group, each.plural) not in _NOT_LOOKED_AT]
 
 
 async def _stuck(checked: CheckedCluster, pool: Pool, resource: Resource) -> list[KnownMetadata]:

@@ -19,6 +19,7 @@ class KnownMetadata(msgspec.Struct, frozen=True):
     deleted: datetime | None = msgspec.field(name="deletionTimestamp", default=None)
     """When it should be gone: the end of its grace period."""
     finalizers: tuple[str, ...] = ()
+    owners: tuple[msgspec.Raw, ...] = msgspec.field(name="ownerReferences", default=())
 
     def is_deleted_since(self, when: float) -> bool:
         """Return whether it should have been gone at a POSIX time."""

@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from kwokctl.draws.distributions import Exponential
-from kwokctl.draws.streams import Stream
+from kwokctl.draws.streams import DrawStream
 
 
 class Rhythm(Protocol):
@@ -21,13 +21,13 @@ class Rhythm(Protocol):
         """For how many seconds arrivals come by themselves; None if they have no end."""
         ...
 
-    def times(self, stream: Stream) -> Iterator[float]:
+    def times(self, stream: DrawStream) -> Iterator[float]:
         """Yield the times in order, perhaps without end; `stream` is for those at random."""
         ...
 
 
 def due_times(
-    rhythm: Rhythm, stream: Stream, *, number: int | None, lasts: float | None
+    rhythm: Rhythm, stream: DrawStream, *, number: int | None, lasts: float | None
 ) -> Iterator[float]:
     """Yield when each arrival is due, for at most a `number` of them, within `lasts` seconds."""
     times = rhythm.times(stream)
@@ -44,7 +44,7 @@ class Every(msgspec.Struct, frozen=True):
     gap: float
     lasts: float | None = None
 
-    def times(self, stream: Stream) -> Iterator[float]:
+    def times(self, stream: DrawStream) -> Iterator[float]:
         """Yield 0, and then each time."""
         return (number * self.gap for number in count())
 
@@ -55,7 +55,7 @@ class Poisson(msgspec.Struct, frozen=True):
     rate: float
     lasts: float | None = None
 
-    def times(self, stream: Stream) -> Iterator[float]:
+    def times(self, stream: DrawStream) -> Iterator[float]:
         """Yield times with exponential gaps before each."""
         gaps = Exponential(mean=1 / self.rate)
         now = 0.0
@@ -71,7 +71,7 @@ class Bursts(msgspec.Struct, frozen=True):
     gap: float
     lasts: float | None = None
 
-    def times(self, stream: Stream) -> Iterator[float]:
+    def times(self, stream: DrawStream) -> Iterator[float]:
         """Yield 0 for each arrival of the first burst, then the time of the next."""
         return (number // self.size * self.gap for number in count())
 
@@ -86,19 +86,19 @@ class Moments(msgspec.Struct, frozen=True):
         """Their end, which is theirs alone."""
         return math.inf
 
-    def times(self, stream: Stream) -> Iterator[float]:
+    def times(self, stream: DrawStream) -> Iterator[float]:
         """Yield the times in order."""
         return iter(sorted(self.moments))
 
 
 class Ramp(msgspec.Struct, frozen=True):
-    """A rate per second that changes evenly to another rate, over some seconds, and then stays."""
+    """A rate a second that changes evenly to another rate, over some seconds, and then stays."""
 
     first: float
     last: float
     lasts: float
 
-    def times(self, stream: Stream) -> Iterator[float]:
+    def times(self, stream: DrawStream) -> Iterator[float]:
         """Yield 0, and then each time at which the rate so far adds up to one arrival more."""
         on_the_way = (self.first + self.last) / 2 * self.lasts
         for number in count():

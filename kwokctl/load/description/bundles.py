@@ -1,8 +1,13 @@
-"""The objects of one arrival: rendered from a template, named and labelled."""
+"""The objects of one arrival: where they come from, and how they are named and labelled."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Protocol
 
+import orjson
+
+from kwokctl.clusters.object_files.restoring.bodies import sent
 from kwokctl.errors import ConfigError, ExpressionError
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate import template
@@ -17,8 +22,16 @@ _INNER = frozenset({"template", "jobTemplate"})
 """Fields with the shape of objects that a controller makes: of pods, and of Jobs."""
 
 
-class BundleTemplate:
-    """A template of the objects of one arrival."""
+class ObjectSource(Protocol):
+    """Gives the objects of arrivals."""
+
+    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """Return new objects for the `data` of an arrival; ConfigError where there is none."""
+        ...
+
+
+class TemplatedObjects:
+    """Renders objects from a template."""
 
     def __init__(self, source: str, place: str) -> None:
         """Compile the text; `place` is where it stands, for messages."""
@@ -26,39 +39,76 @@ class BundleTemplate:
         self._whole = template.compile(source, name=place)
         self._parts = tuple(_parts(source, place))
 
-    def objects(self, data: Mapping[str, Json], labels: Mapping[str, str]) -> list[dict[str, Json]]:
-        """Return the objects for the `data` of an arrival; ConfigError where there is none."""
+    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """Return what the template gives."""
         try:
             found = [body for body in self._rendered(data) if body is not None]
         except ExpressionError as e:
             raise ConfigError(str(e), hint=e.hint) from e
         if not found:
             raise ConfigError(f"'{self._place}' gives no object")
-        return [self._checked(body, str(data["name"]), labels) for body in found]
+        return [self._checked(body, str(data["name"])) for body in found]
 
     def _rendered(self, data: Mapping[str, Json]) -> Sequence[Json]:
         if self._parts:
             return [each.render_object(data, {}) for each in self._parts]
         return yaml.load_all(self._whole.render(data, {}))
 
-    def _checked(self, body: Json, name: str, labels: Mapping[str, str]) -> dict[str, Json]:
+    def _checked(self, body: Json, name: str) -> dict[str, Json]:
         if not isinstance(body, dict):
             raise ConfigError(f"'{self._place}' gives something that is no object")
         for field in ("apiVersion", "kind"):
             if not isinstance(body.get(field), str) or not body[field]:
                 raise ConfigError(f"'{self._place}' gives an object without '{field}'")
-        metadata = _mapping(body, "metadata")
+        metadata = mapping_in(body, "metadata")
         if "generateName" not in metadata:
             metadata.setdefault("name", name)
-        label(body, labels)
         return body
+
+
+class CopiedObjects:
+    """Copies objects."""
+
+    def __init__(self, originals: Sequence[Mapping[str, Json]]) -> None:
+        """Copy what a client would send of these."""
+        self._originals = [clean(each) for each in originals]
+
+    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """Return a copy of each, whose name ends with the number of the arrival."""
+        copies = deepcopy(self._originals)
+        for each in copies:
+            if "generateName" not in each["metadata"]:
+                each["metadata"]["name"] += f"-{data['index']}"
+        return copies
+
+
+class RecordedObjects:
+    """Gives the objects that were created in a recording, each at its arrival."""
+
+    def __init__(self, recorded: Sequence[Mapping[str, Json]]) -> None:
+        """The objects, in the order of their times."""
+        self._recorded = [clean(each) for each in recorded]
+
+    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """Return the object of the arrival."""
+        return [deepcopy(self._recorded[data["index"]])]
+
+
+def clean(body: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what a client would send of an object that a cluster has stored."""
+    wanted = {key: value for key, value in sent(orjson.dumps(body)).items() if key != "status"}
+    wanted["metadata"].pop("managedFields", None)
+    wanted["metadata"].pop("ownerReferences", None)
+    if wanted["kind"] == "Pod" and isinstance(wanted.get("spec"), dict):
+        wanted["spec"].pop("nodeName", None)
+    return wanted
 
 
 def label(body: dict[str, Json], labels: Mapping[str, str]) -> None:
     """Give an object labels, and those that will be made from the templates in it."""
-    _mapping(_mapping(body, "metadata"), "labels").update(labels)
+    mapping_in(mapping_in(body, "metadata"), "labels").update(labels)
     for inner in _templates(body.get("spec")):
-        _mapping(_mapping(inner, "metadata"), "labels").update(labels)
+        mapping_in(mapping_in(inner, "metadata"), "labels").update(labels)
 
 
 def _templates(value: Json) -> Iterator[dict[str, Json]]:
@@ -73,7 +123,7 @@ def _templates(value: Json) -> Iterator[dict[str, Json]]:
             yield from _templates(inner)
 
 
-def _mapping(body: dict[str, Json], field: str) -> dict[str, Json]:
+def mapping_in(body: dict[str, Json], field: str) -> dict[str, Json]:
     """Return the mapping in a field, which is made if there is none."""
     found = body.get(field)
     if found is None:

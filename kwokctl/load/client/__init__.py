@@ -1,0 +1,1 @@
+"""How a load reaches its cluster, in whose name and how fast."""

@@ -1,0 +1,129 @@
+"""Sends the requests of one load, as the client of a user would."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from urllib.parse import urlencode
+
+import msgspec
+
+from kwokctl.clusters.object_files.exporting.listing import RequestPace
+from kwokctl.clusters.objects.kinds import KindFinder
+from kwokctl.embedded.cluster_access import keep_credential
+from kwokctl.json_value import Json
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.request import JSON
+from kwokctl.load.arrival import Made
+from kwokctl.load.description.schema import LoadSpec
+from kwokctl.replacing import replace
+from kwokctl.tasks import beside
+
+CONNECTIONS = 64
+"""Requests under way at a time: more would only wait in the API server in place of here."""
+_TIMEOUT = 60.0
+"""Seconds for an answer: that is how long an API server works at one."""
+_IN_BACKGROUND = b'{"propagationPolicy":"Background"}'
+
+Clock = Callable[[], int]
+"""Returns nanoseconds, from any beginning: `time.monotonic_ns`."""
+
+
+class _Metadata(msgspec.Struct):
+    name: str
+    uid: str = ""
+    namespace: str = ""
+
+
+class _Stored(msgspec.Struct):
+    metadata: _Metadata
+
+
+_decode = msgspec.json.Decoder(_Stored).decode
+
+
+class LoadSender:
+    """The connections of one load, and how fast it may send."""
+
+    def __init__(self, client: Client, spec: LoadSpec, clock: Clock = time.monotonic_ns) -> None:
+        """Send with `client`; must be called where an event loop runs."""
+        self.clock = clock
+        self.client = client
+        self.finder = KindFinder(client)
+        self.slots = asyncio.Semaphore(CONNECTIONS)
+        self.namespace = spec.namespace
+        self.written = "?" + urlencode({"fieldManager": spec.field_manager})
+        """What every path ends with at which something is written."""
+        self._pace = RequestPace(spec.qps, asyncio.get_running_loop().time)
+        self.held_up = 0
+        """Nanoseconds for which requests have waited because no more were allowed a second."""
+
+    async def turn(self) -> None:
+        """Wait until one more request may be sent."""
+        asked = self.clock()
+        await self._pace.turn()
+        self.held_up += self.clock() - asked
+
+    async def delete(self, made: Made) -> None:
+        """Delete what an arrival has made, unless another has its name now."""
+        resource = await self.client.resource_for(made.api_version, made.kind)
+        path = resource.path(made.namespace or None, made.name)
+        await self.turn()
+        await self.client.call("DELETE", path, _delete_options(made.uid))
+
+
+class Flight:
+    """The requests of one arrival."""
+
+    def __init__(self, sender: LoadSender) -> None:
+        self._sender = sender
+        self.sent: int | None = None
+        """When its first request was sent, by `time.monotonic_ns`."""
+        self.made: list[Made] = []
+
+    async def call(
+        self, method: str, path: str, body: bytes = b"", *, content_type: str = JSON
+    ) -> bytes:
+        """Send a request, and return the answer; ApiError if it is refused."""
+        await self.turn()
+        return await self._sender.client.call(method, path, body, content_type=content_type)
+
+    async def turn(self) -> None:
+        """Wait until one more request may be sent."""
+        await self._sender.turn()
+        if self.sent is None:
+            self.sent = self._sender.clock()
+
+    async def create(self, body: Mapping[str, Json]) -> None:
+        """Create an object, and keep in mind that it was made."""
+        api_version, kind = body["apiVersion"], body["kind"]
+        resource = await self._sender.client.resource_for(api_version, kind)
+        within = body["metadata"].get("namespace") or self._sender.namespace
+        path = resource.path(within) + self._sender.written
+        answer = await self.call("POST", path, msgspec.json.encode(body))
+        stored = _decode(answer).metadata
+        self.made.append(Made(api_version, kind, stored.namespace, stored.name, stored.uid))
+
+    async def delete(self, resource: Resource, namespace: str | None, name: str) -> None:
+        """Delete an object, and in the background what it owns."""
+        await self.call("DELETE", resource.path(namespace, name), _IN_BACKGROUND)
+
+
+def _delete_options(uid: str) -> bytes:
+    options = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
+    return msgspec.json.encode(options)
+
+
+@asynccontextmanager
+async def connected(access: Access, spec: LoadSpec) -> AsyncIterator[LoadSender]:
+    """Yield the sender of a load to a cluster; its credential is kept valid."""
+    if spec.as_user:
+        access = replace(access, as_user=spec.as_user, as_groups=spec.as_groups)
+    async with (
+        Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT) as pool,
+        beside(keep_credential(pool, access)),
+    ):
+        yield LoadSender(Client(pool), spec)

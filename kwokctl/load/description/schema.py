@@ -1,0 +1,161 @@
+"""The shape of a Load document, `kwokctl.dev/v1alpha1`, as its author writes it."""
+
+import shlex
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from kwokctl.config.kinds import LOAD, OWN
+from kwokctl.draws.drawn import Drawn, exactly_one
+from kwokctl.json_value import Json
+from kwokctl.load.description.acts_schema import (
+    BundleShape,
+    DeleteActShape,
+    ListActShape,
+    PatchActShape,
+    RecreateActShape,
+    ScaleActShape,
+)
+from kwokctl.load.description.arrivals_schema import ArrivalsShape
+from kwokctl.load.description.strict import LoadPart, Positive, Word
+from kwokctl.load.description.units import period
+
+_ACTS = ("create", "patch", "scale", "delete", "recreate", "list")
+
+
+class DrawnParam(Drawn, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is drawn for each arrival, or taken from its line of the trace."""
+
+    column: str | None = None
+    """The name of a column of the trace."""
+
+
+Param = DrawnParam | str | int | float | bool | list[Json] | None
+"""A constant, or what is drawn for each arrival."""
+
+
+class WaitShape(LoadPart, frozen=True, kw_only=True):
+    """What a load waits for before its first arrival."""
+
+    what: Word
+    """A kind, or an object as KIND/NAME."""
+    condition: str = "exists"
+    """`exists`, `deleted`, the type of a condition, or a jq expression that begins with a dot."""
+    namespace: str = "default"
+    """Empty for all namespaces."""
+    selector: str = ""
+    count: int | None = None
+    """How many there are to be; without it, at least one."""
+    timeout: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a time that is not one."""
+        if self.timeout is not None:
+            period(self.timeout, "timeout")
+
+
+class DoneShape(LoadPart, frozen=True, kw_only=True):
+    """When objects of a kind have ended, of kinds other than Pod, Job and JobSet."""
+
+    kind: Word
+    condition: Word
+    """The type of a condition, or a jq expression that begins with a dot."""
+
+
+class HooksShape(LoadPart, frozen=True, kw_only=True):
+    """Commands that are run once: words as in a shell, which is not used."""
+
+    before: tuple[Word, ...] = ()
+    after: tuple[Word, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for quotation marks that do not end."""
+        for command in (*self.before, *self.after):
+            try:
+                shlex.split(command)
+            except ValueError as e:
+                raise ValueError(f"'{command}' is no command: {e}") from e
+
+
+class LoadSpec(LoadPart, frozen=True, kw_only=True):
+    """What arrives, when, and in whose name."""
+
+    arrivals: ArrivalsShape
+    count: Positive | None = None
+    """How many arrivals there are."""
+    for_: str | None = field(name="for", default=None)
+    """How long they come."""
+    params: dict[str, Param] = {}  # noqa: RUF012 - msgspec copies it
+    namespace: str = "default"
+    """Of objects that say none."""
+    phase: str = ""
+    """The name under which figures show it; without one, the load's."""
+    after: str = ""
+    """The name of a load that must be over before this one begins."""
+    wait_for: WaitShape | None = None
+    hooks: HooksShape = HooksShape()
+
+    create: Annotated[tuple[BundleShape, ...], Meta(min_length=1)] | None = None
+    patch: PatchActShape | None = None
+    scale: ScaleActShape | None = None
+    delete: DeleteActShape | None = None
+    recreate: RecreateActShape | None = None
+    list: ListActShape | None = None
+
+    ttl: str | None = None
+    """How long objects exist before they are deleted."""
+    delete_when_done: bool = False
+    """Whether objects are deleted when they have ended."""
+    done: tuple[DoneShape, ...] = ()
+
+    as_user: str = field(name="as", default="")
+    as_groups: tuple[str, ...] = ()
+    qps: Annotated[float, Meta(ge=0)] = 0.0
+    """Requests a second at most; 0 for no limit."""
+    field_manager: str = "kwokctl"
+    bulk: bool = False
+    """Whether pods may be written past the API server."""
+    on_refusal: Literal["stop", "go-on", "retry"] = "go-on"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless it is one act, with an end."""
+        if self.arrivals.trace is None or any(getattr(self, name) is not None for name in _ACTS):
+            exactly_one(self, _ACTS)
+        lasts = self.lasts
+        if self.count is None and lasts is None and not self.arrivals.ends:
+            raise ValueError("'count' or 'for' is needed: these arrivals have no end")
+        if self.ttl is not None:
+            period(self.ttl, "ttl")
+        if self.as_groups and not self.as_user:
+            raise ValueError("'asGroups' needs 'as'")
+
+    @property
+    def act(self) -> str:
+        """The name of the act."""
+        return next((name for name in _ACTS if getattr(self, name) is not None), "create")
+
+    @property
+    def lasts(self) -> float | None:
+        """For how many seconds arrivals come, if it was given."""
+        return None if self.for_ is None else period(self.for_, "for")
+
+
+class LoadMetadata(LoadPart, frozen=True, kw_only=True):
+    """The metadata."""
+
+    name: str
+
+
+class LoadShape(LoadPart, frozen=True, kw_only=True):
+    """A whole document."""
+
+    api_version: str = OWN
+    kind: str = LOAD
+    metadata: LoadMetadata
+    spec: LoadSpec
+
+
+Shaped = tuple[str, str, type[msgspec.Struct]]
+SHAPED: Shaped = (LOAD, OWN, LoadShape)
+"""For the JSON schema of documents."""

@@ -1,0 +1,1 @@
+"""Sends the arrivals of loads, and follows what becomes of them."""

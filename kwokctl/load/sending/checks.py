@@ -1,0 +1,60 @@
+"""What is looked at before a load begins: kinds, namespaces and rights. Nothing is changed."""
+
+from kwokctl.errors import ApiError, KwokctlError
+from kwokctl.kube.client import Client
+from kwokctl.kube.resource import NAMESPACES
+from kwokctl.load.acts.act import Act, Data
+from kwokctl.load.acts.create import CreateAct
+from kwokctl.load.client.rights import Right, lacks
+from kwokctl.load.client.sender import LoadSender
+from kwokctl.load.documents import Load
+from kwokctl.load.sending.endings import ending_kinds
+
+
+async def check(load: Load, sender: LoadSender, act: Act, data: Data) -> None:
+    """Raise ConfigError, with the place, for what would be refused; errors of the cluster as they are."""
+    rights = await act.rights(data)
+    await _check_namespaces(load, sender.client, rights)
+    for right in dict.fromkeys(rights):
+        if await lacks(sender.client, right):
+            who = f"'{load.spec.as_user}'" if load.spec.as_user else "this user"
+            raise load.document.fault(
+                f"spec.{load.spec.act}", f"needs a right that {who} lacks: {right}"
+            )
+    _check_end(load, act, rights)
+
+
+async def _check_namespaces(load: Load, client: Client, rights: list[Right]) -> None:
+    """Raise ConfigError for a namespace that neither exists nor is made by the load."""
+    if any(right.resource == NAMESPACES for right in rights):
+        return
+    for namespace in dict.fromkeys(right.namespace for right in rights if right.namespace):
+        try:
+            exists = await client.find(NAMESPACES, None, namespace) is not None
+        except ApiError as e:
+            if e.status != 403:
+                raise
+            continue
+        if not exists:
+            raise load.document.fault(
+                f"spec.{load.spec.act}",
+                f"is for the namespace '{namespace}', which does not exist",
+                hint=f"make it first: kubectl create namespace {namespace}",
+            )
+
+
+def _check_end(load: Load, act: Act, rights: list[Right]) -> None:
+    """Raise ConfigError for arrivals that are waited for, and do not end."""
+    spec = load.spec
+    waits = spec.delete_when_done or (spec.arrivals.concurrency is not None and spec.ttl is None)
+    try:
+        kinds = ending_kinds(spec.done)
+    except KwokctlError as e:
+        raise load.document.fault("spec.done", f"is wrong: {e}", hint=e.hint) from e
+    if waits and isinstance(act, CreateAct) and not any(r.resource.kind in kinds for r in rights):
+        field = "spec.deleteWhenDone" if spec.delete_when_done else "spec.arrivals.concurrency"
+        raise load.document.fault(
+            field,
+            "waits for objects that have no end",
+            hint="give 'ttl', or say in 'done' when they end",
+        )

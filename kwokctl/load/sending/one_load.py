@@ -1,0 +1,182 @@
+"""Runs one load: waits until an arrival is due, sends it, and counts what becomes of it."""
+
+import asyncio
+import random
+from functools import partial
+
+import msgspec
+
+from kwokctl.clusters.objects.wait import ObjectWait, wait_for
+from kwokctl.draws.streams import DrawStream
+from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.load.acts.act import ActContext, Work
+from kwokctl.load.acts.choose import act_of
+from kwokctl.load.arrival import Arrival, ArrivalSink
+from kwokctl.load.client.sender import Flight, LoadSender
+from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL
+from kwokctl.load.description.units import period
+from kwokctl.load.documents import Load
+from kwokctl.load.sending.checks import check
+from kwokctl.load.sending.endings import Afterlife, Endings
+from kwokctl.load.sending.plan import ArrivalPlan
+from kwokctl.load.sending.turns import Turns
+from kwokctl.load.verdict import Tally
+from kwokctl.progress import Progress, Step
+from kwokctl.retry import backoff
+from kwokctl.waits import USUAL
+
+_TRIES = 10
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+"""Seconds before a refused arrival is tried again: about a minute in all."""
+_REFUSED_PAUSE = 1.0
+"""Seconds for which a refused arrival stays open where arrivals take turns, so that refusals do not run wild."""
+
+
+class RunContext(msgspec.Struct, kw_only=True):
+    """What the loads of a run have in common."""
+
+    run: str
+    seed: int
+    speed: float
+    sink: ArrivalSink
+    stop: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    """Set once a refusal ends the arrivals of all."""
+
+
+class LoadRun:
+    """One load under way."""
+
+    def __init__(self, load: Load, sender: LoadSender, context: RunContext) -> None:
+        """Nothing is sent yet; must be called where an event loop runs."""
+        stream = DrawStream.of(context.seed, load.name)
+        self.load, self.tally = load, Tally(load.name, load.phase)
+        self.over = asyncio.Event()
+        """Set once all arrivals are answered, and what ends has ended."""
+        self._sender, self._context = sender, context
+        self._plan = ArrivalPlan(load, context.run, stream)
+        self._act = act_of(ActContext(load, context.run, sender, stream))
+        self._open = 0
+
+    async def check(self) -> None:
+        """Raise ConfigError, with the place, for what would be refused; nothing is changed."""
+        await check(self.load, self._sender, self._act, self._plan.data(0))
+
+    async def go(self, before: "LoadRun | None", progress: Progress) -> None:
+        """Send every arrival when it is due, and wait until all are over."""
+        try:
+            if before is not None:
+                await before.over.wait()
+            if not self._context.stop.is_set():
+                await self._wait(progress)
+                await self._run(progress)
+        finally:
+            self.over.set()
+
+    async def _wait(self, progress: Progress) -> None:
+        """Wait for what the load waits for; TimedOutError names what is late."""
+        shape = self.load.spec.wait_for
+        if shape is None:
+            return
+        seconds = USUAL if shape.timeout is None else period(shape.timeout, "timeout")
+        wanted = ObjectWait(
+            what=shape.what,
+            condition=shape.condition,
+            namespace=shape.namespace or None,
+            selector=shape.selector,
+            count=shape.count,
+        )
+        with progress.step(f"Waiting for {shape.what}"):
+            await wait_for(self._sender.client.pool, self._sender.finder, wanted, seconds)
+
+    async def _run(self, progress: Progress) -> None:
+        total = self._plan.total
+        title = f"Load {self.load.name}"
+        with progress.step(title, total=total, unit="arrivals") as step:
+            async with asyncio.TaskGroup() as watches:
+                labels = f"{LOAD_LABEL}={self.load.name},{RUN_LABEL}={self._context.run}"
+                endings = Endings(self.load.spec, self._sender, labels, watches)
+                after = Afterlife(self.load.spec, self._sender, endings, self._context.speed)
+                async with asyncio.TaskGroup() as flights:
+                    await self._send_all(flights, after, step)
+                endings.close()
+
+    async def _send_all(self, flights: asyncio.TaskGroup, after: Afterlife, step: Step) -> None:
+        turns = Turns(self.load.spec, self._context.speed, self._sender.clock)
+        one = partial(self._one, turns, after, step)
+        async for index, due in turns.dues(self._plan.times()):
+            if self._context.stop.is_set():
+                return
+            work = self._act.prepared(self._plan.data(index))
+            asked = self._sender.clock()
+            await self._sender.slots.acquire()
+            self.tally.waited_for_server += self._sender.clock() - asked
+            flights.create_task(one(index, due, work))
+
+    async def _one(
+        self, turns: Turns, after: Afterlife, step: Step, index: int, due: int, work: Work
+    ) -> None:
+        self._open += 1
+        flight = Flight(self._sender)
+        refusal = await self._tried(flight, work)
+        arrival = self._arrival(index, due, flight, refusal)
+        self.tally.note(arrival)
+        self.tally.waited_for_qps = self._sender.held_up
+        self._context.sink.arrived(arrival)
+        step.advance()
+        step.say(self._state())
+        if refusal is not None and self.load.spec.on_refusal == "stop":
+            self._context.stop.set()
+        elif refusal is not None and turns.is_closed:
+            await asyncio.sleep(_REFUSED_PAUSE)
+        else:
+            await after.of(flight.made)
+        self._open -= 1
+        turns.give_back()
+
+    async def _tried(self, flight: Flight, work: Work) -> ApiError | NotFoundError | None:
+        """Do the work of an arrival, which has a slot; again after a refusal, if that was asked for."""
+        tries = 0
+        while True:
+            refusal = await self._try(flight, work)
+            tries += 1
+            may_retry = self.load.spec.on_refusal == "retry" and tries < _TRIES
+            if refusal is None or not may_retry or self._context.stop.is_set():
+                return refusal
+            self.tally.retries += 1
+            pause = backoff(tries, random.Random(), first=_FIRST_PAUSE, most=_LONGEST_PAUSE)
+            await asyncio.sleep(pause)
+            await self._sender.slots.acquire()
+
+    async def _try(self, flight: Flight, work: Work) -> ApiError | NotFoundError | None:
+        try:
+            await work(flight)
+        except (ApiError, NotFoundError) as e:
+            return e
+        finally:
+            self._sender.slots.release()
+        return None
+
+    def _arrival(
+        self, index: int, due: int, flight: Flight, refusal: ApiError | NotFoundError | None
+    ) -> Arrival:
+        now = self._sender.clock()
+        return Arrival(
+            load=self.load.name,
+            phase=self.load.phase,
+            index=index,
+            act=self.load.spec.act,
+            due=due,
+            sent=now if flight.sent is None else flight.sent,
+            accepted=now if refusal is None else None,
+            made=tuple(flight.made),
+            refusal=None if refusal is None else getattr(refusal, "reason", "") or refusal.id,
+            message="" if refusal is None else str(refusal),
+        )
+
+    def _state(self) -> str:
+        """Say how many arrivals are open, late and refused."""
+        refused = self.tally.refused.total()
+        parts = [f"{self._open:,} open"]
+        parts += [f"{self.tally.late:,} late"] if self.tally.late else []
+        parts += [f"{refused:,} refused"] if refused else []
+        return ", ".join(parts)

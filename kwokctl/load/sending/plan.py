@@ -1,0 +1,83 @@
+"""What a load is going to do: when each arrival is due, and with which parameters."""
+
+from collections.abc import Iterator
+from itertools import islice, repeat
+
+from kwokctl.draws.streams import DrawStream
+from kwokctl.errors import ConfigError
+from kwokctl.expr.gotemplate.go.go_types import Int64, Real
+from kwokctl.json_value import Json
+from kwokctl.load.description.params import Params
+from kwokctl.load.description.rhythms import Moments, due_times
+from kwokctl.load.documents import Load
+
+_COUNTED = 100_000
+"""Arrivals that are counted beforehand, for the progress; more take too long."""
+
+
+class ArrivalPlan:
+    """The arrivals of one load; the same for the same seed, whatever other loads there are."""
+
+    def __init__(self, load: Load, run: str, stream: DrawStream) -> None:
+        """Draw from the stream of the load."""
+        self._load, self._run, self._stream = load, run, stream
+        self._params = Params(load.spec.params, stream, load.trace)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether one arrival is due when another ends."""
+        return self._load.spec.arrivals.concurrency is not None
+
+    def times(self) -> Iterator[float]:
+        """Yield when each arrival is due; none where arrivals take turns."""
+        spec = self._load.spec
+        rhythm = spec.arrivals.rhythm
+        if self._load.trace:
+            rhythm = Moments(tuple(row.seconds for row in self._load.trace))
+        if rhythm is None:
+            return iter(())
+        stream = self._stream.below("arrivals")
+        return due_times(rhythm, stream, number=spec.count, lasts=spec.lasts)
+
+    @property
+    def shown(self) -> Iterator[float]:
+        """When each arrival is due; where arrivals take turns, nothing but their number."""
+        if not self.is_closed:
+            return self.times()
+        return repeat(0.0, self._load.spec.count or _COUNTED)
+
+    @property
+    def total(self) -> int | None:
+        """How many arrivals there are; None if that is not known, or very many."""
+        if self.is_closed:
+            return self._load.spec.count
+        number = sum(1 for _ in islice(self.times(), _COUNTED))
+        return self._load.spec.count if number == _COUNTED else number
+
+    def data(self, index: int) -> dict[str, Json]:
+        """Return what templates see of an arrival; ConfigError, with the place, for one that lacks a column."""
+        try:
+            params = self._params.at(index)
+        except ConfigError as e:
+            raise self._load.document.fault("spec.params", f"cannot be drawn: {e}") from e
+        return {
+            "index": Int64(index),
+            "name": f"{self._load.name}-{index}",
+            "load": self._load.name,
+            "run": self._run,
+            "params": _typed(params),
+        }
+
+
+def _typed(value: Json) -> Json:
+    """Return a value with numbers that templates can compare and count with.
+
+    Numbers of objects are texts to a template, as to kwok's.
+    """
+    if isinstance(value, dict):
+        return {name: _typed(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_typed(each) for each in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Int64(value)
+    return Real(value) if isinstance(value, float) else value

@@ -1,0 +1,211 @@
+"""Loads in virtual time: when arrivals are sent, what is counted, and what the verdict says."""
+
+import pytest
+
+from kwokctl.errors import ApiError
+from kwokctl.load.arrival import Made
+from tests.support.load_rig import MemoryCluster, load_of, play, played
+
+SECOND = 1_000_000_000
+
+
+def refusal(reason: str) -> ApiError:
+    return ApiError("exceeded quota: compute", status=403, reason=reason)
+
+
+def test_arrivals_are_sent_when_they_are_due_and_have_three_times() -> None:
+    verdict, observed, _ = played(
+        load_of({"every": "2s"}, count=3), lambda: MemoryCluster(seconds=0.5)
+    )
+    times = [(each.due, each.sent, each.accepted) for each in observed.arrivals]
+    assert times == [(n * SECOND, n * SECOND, n * SECOND + SECOND // 2) for n in (0, 2, 4)]
+    assert observed.arrivals[1].made == (Made("v1", "Pod", "default", "web-1", "uid-1"),)
+    assert (verdict.arrivals, verdict.accepted, verdict.objects, verdict.late) == (3, 3, 3, 0)
+    assert not verdict.problem
+
+
+def test_speed_makes_arrivals_due_earlier() -> None:
+    _, observed, _ = played(load_of({"every": "2s"}, count=3), speed=4.0)
+    assert [each.due for each in observed.arrivals] == [0, SECOND // 2, SECOND]
+
+
+def test_no_arrival_is_left_out_where_the_server_is_slower_and_the_verdict_says_so() -> None:
+    verdict, observed, _ = played(
+        load_of({"every": "10ms"}, count=500), lambda: MemoryCluster(seconds=0.1, at_once=4)
+    )
+    assert [each.index for each in observed.by_number] == list(range(500))
+    assert [each.due for each in observed.by_number] == [n * SECOND // 100 for n in range(500)]
+    assert verdict.accepted == 500
+    # 64 are under way when the first has to wait, and four are answered each 0.1 s.
+    assert verdict.late == sum(each.sent - each.due > SECOND // 10 for each in observed.arrivals)
+    assert verdict.late > 300
+    assert verdict.problem == "40.1 of 100 a second: the API server was slower than the load"
+
+
+def test_no_more_requests_are_under_way_than_there_are_connections() -> None:
+    _, _, cluster = played(
+        load_of({"burst": {"size": 300, "every": "1s"}}, count=300),
+        lambda: MemoryCluster(seconds=1.0, at_once=300),
+    )
+    assert cluster.most == 64
+
+
+def test_a_load_is_held_up_by_its_own_qps_and_the_verdict_says_so() -> None:
+    verdict, observed, cluster = played(
+        load_of({"every": "10ms"}, count=100, qps=20), lambda: MemoryCluster(at_once=100)
+    )
+    assert cluster.sent == pytest.approx([n / 20 for n in range(100)])
+    assert [each.sent for each in observed.by_number] == pytest.approx(
+        [n * SECOND / 20 for n in range(100)]
+    )
+    assert verdict.problem == "20 of 100 a second: its own 'qps' was slower than the load"
+
+
+def test_refusals_are_counted_by_reason_and_other_arrivals_go_on() -> None:
+    def cluster() -> MemoryCluster:
+        found = MemoryCluster()
+        found.refuse = lambda _, number: refusal("Forbidden") if number in (1, 2) else None
+        return found
+
+    verdict, observed, _ = played(load_of({"every": "1s"}, count=5), cluster)
+    assert verdict.refused == {"Forbidden": 2}
+    assert verdict.examples == {"Forbidden": "exceeded quota: compute"}
+    assert (verdict.arrivals, verdict.accepted, verdict.objects) == (5, 3, 3)
+    refused = observed.arrivals[1]
+    assert (refused.accepted, refused.refusal, refused.made) == (None, "Forbidden", ())
+    assert refused.message == "exceeded quota: compute"
+
+
+def test_a_refusal_may_stop_the_arrivals_of_all_loads() -> None:
+    def cluster() -> MemoryCluster:
+        found = MemoryCluster()
+        found.refuse = lambda body, _: (
+            refusal("Forbidden") if body["metadata"]["name"] == "web-2" else None
+        )
+        return found
+
+    loads = [
+        load_of({"every": "1s"}, count=9, onRefusal="stop"),
+        load_of({"every": "1s"}, "other", count=9),
+        load_of({"every": "1s"}, "later", count=9, after="web"),
+    ]
+    verdicts, _, _ = play(loads, cluster)
+    assert [each.arrivals for each in verdicts] == [3, 3, 0]
+
+
+def test_a_refused_arrival_may_be_tried_again_and_what_it_has_made_is_not_made_twice() -> None:
+    def cluster() -> MemoryCluster:
+        found = MemoryCluster()
+        found.refuse = lambda body, number: (
+            refusal("Forbidden") if body["kind"] == "Pod" and number < 4 else None
+        )
+        return found
+
+    template = "{apiVersion: v1, kind: ConfigMap}\n---\n{apiVersion: v1, kind: Pod}"
+    load = load_of({"at": ["0s"]}, onRefusal="retry", create=[{"template": template}])
+    verdict, observed, used = played(load, cluster)
+    assert [each["kind"] for each in used.bodies] == ["ConfigMap", "Pod"]
+    assert (verdict.accepted, verdict.retries, verdict.refused) == (1, 3, {})
+    (arrival,) = observed.arrivals
+    assert arrival.sent == 0
+    assert [each.kind for each in arrival.made] == ["ConfigMap", "Pod"]
+    # Pauses of half a second, a second and two, each with up to a fifth more.
+    assert 3.5 * SECOND <= (arrival.accepted or 0) <= 4.2 * SECOND
+
+
+def test_tries_end_and_the_arrival_is_refused() -> None:
+    def cluster() -> MemoryCluster:
+        found = MemoryCluster()
+        found.refuse = lambda _, __: refusal("Forbidden")
+        return found
+
+    verdict, _, used = played(load_of({"at": ["0s"]}, onRefusal="retry"), cluster)
+    assert len(used.sent) == 10
+    assert (verdict.refused, verdict.retries) == ({"Forbidden": 1}, 9)
+
+
+def test_a_bundle_ends_with_its_first_refusal_and_what_was_made_is_reported() -> None:
+    def cluster() -> MemoryCluster:
+        found = MemoryCluster()
+        found.refuse = lambda body, _: refusal("Forbidden") if body["kind"] == "Pod" else None
+        return found
+
+    template = (
+        "{apiVersion: v1, kind: ConfigMap}\n---\n{apiVersion: v1, kind: Pod}\n---\n"
+        "{apiVersion: v1, kind: Secret}"
+    )
+    verdict, observed, used = played(
+        load_of({"at": ["0s"]}, create=[{"template": template}]), cluster
+    )
+    assert len(used.sent) == 2
+    assert [each.kind for each in observed.arrivals[0].made] == ["ConfigMap"]
+    assert (verdict.objects, verdict.refused) == (1, {"Forbidden": 1})
+
+
+def test_a_kind_that_a_template_gives_later_and_that_is_not_served_is_a_refusal() -> None:
+    template = "apiVersion: v1\nkind: {{ if eq .index 1 }}Widget{{ else }}Pod{{ end }}\n"
+    verdict, _, _ = played(load_of({"every": "1s"}, count=3, create=[{"template": template}]))
+    assert verdict.refused == {"not-found": 1}
+
+
+def test_what_is_made_has_the_labels_of_load_and_run_also_in_templates_of_pods() -> None:
+    job = """
+apiVersion: batch/v1
+kind: Job
+metadata: {labels: {mine: kept}}
+spec: {template: {spec: {containers: []}}}
+"""
+    _, _, used = played(load_of({"at": ["0s"]}, create=[{"template": job}]))
+    labels = {"kwokctl.dev/load": "web", "kwokctl.dev/run": "test"}
+    assert used.bodies[0]["metadata"]["labels"] == {"mine": "kept", **labels}
+    assert used.bodies[0]["spec"]["template"]["metadata"]["labels"] == labels
+
+
+def test_a_load_that_is_added_leaves_the_draws_of_others_alone() -> None:
+    params = {"cpu": {"integer": {"from": 1, "to": 1000}}, "gpus": {"choice": [1, 2, 4, 8]}}
+    template = 'apiVersion: v1\nkind: Pod\nmetadata: {annotations: {drawn: "{{ .params.cpu }}-{{ .params.gpus }}"}}'
+
+    def drawn(*names: str, seed: int = 0) -> dict[str, tuple[int, str]]:
+        loads = [
+            load_of(
+                {"poisson": "1/s"}, name, count=20, params=params, create=[{"template": template}]
+            )
+            for name in names
+        ]
+        _, observed, used = play(loads, seed=seed)
+        dues = {each.made[0].name: each.due for each in observed.arrivals}
+        return {
+            each["metadata"]["name"]: (
+                dues[each["metadata"]["name"]],
+                each["metadata"]["annotations"]["drawn"],
+            )
+            for each in used.bodies
+        }
+
+    alone = drawn("web")
+    together = drawn("other", "web", "third")
+    assert len(set(alone.values())) > 15
+    assert alone.items() <= together.items()
+    assert drawn("web") == alone
+    assert drawn("web", seed=1) != alone
+
+
+def test_a_load_may_begin_when_another_is_over() -> None:
+    loads = [
+        load_of({"every": "1s"}, "second", count=2, after="first"),
+        load_of({"every": "5s"}, "first", count=2),
+    ]
+    _, observed, _ = play(loads, lambda: MemoryCluster(seconds=0.5))
+    dues = {(each.load, each.index): each.due for each in observed.arrivals}
+    assert dues["second", 0] == 5.5 * SECOND
+    assert dues["second", 1] == 6.5 * SECOND
+
+
+def test_one_of_several_templates_is_chosen_by_its_weight() -> None:
+    templates = [
+        {"template": "{apiVersion: v1, kind: Pod}", "weight": 3},
+        {"template": "{apiVersion: v1, kind: Secret}"},
+    ]
+    _, _, used = played(load_of({"every": "10ms"}, count=2000, create=templates))
+    pods = sum(each["kind"] == "Pod" for each in used.bodies)
+    assert pods / 2000 == pytest.approx(0.75, abs=0.03)

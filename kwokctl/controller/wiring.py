@@ -170,7 +170,7 @@ class Controller:
         plans = Plans(PODS) if context.has_plans and self._direct is not None else None
         looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans, settings.programs)
         usual = KUBELET if settings.has_kubelet_pods else STAGES
-        self.life = KubeletLife(looks, context, plans, usual=usual)
+        self.life = KubeletLife(looks, context, hooks.lives, usual=usual)
         engine = StageEngine(
             PODS, self._stages.get(POD, ()), hooks, context,
             players=players, plans=plans, conducts=(self.life, Reboots(looks, context)),

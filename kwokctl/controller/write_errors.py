@@ -3,10 +3,10 @@
 import logging
 from enum import Enum
 from random import Random
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.stages.places import FieldEvaluationError
+from kwokctl.controller.stages.places import FieldEvaluationError, StagePlace
 from kwokctl.errors import ExpressionError, KwokctlError, RequestError
 from kwokctl.kube.transport.rights import MissingRight, missing_right
 from kwokctl.retry import backoff, may_pass
@@ -87,15 +87,27 @@ class RightsLog:
         return False
 
 
+class Played(Protocol):
+    """A Stage, or what takes the place of Stages."""
+
+    def place(self, field: str, /) -> StagePlace:
+        """Return where one of its fields is."""
+        ...
+
+    def field_of(self, step: int, /) -> str:
+        """Return where the template of a step is in it; empty for a step without one."""
+        ...
+
+
 class ErrorLog:
     """Logs each kind of error once: with ten thousand objects it may come ten thousand times."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._rights = RightsLog()
-        self._logged: WeakKeyDictionary[Stage, dict[str, set[str]]] = WeakKeyDictionary()
+        self._logged: WeakKeyDictionary[Played, dict[str, set[str]]] = WeakKeyDictionary()
 
-    def log_once(self, stage: Stage, step: int, key: str, error: Exception) -> None:
+    def log_once(self, stage: Played, step: int, key: str, error: Exception) -> None:
         """Log an error of the step of a Stage, the first time that there is an error of its kind."""
         field = stage.field_of(step)
         if self._is_known(stage, field, error):
@@ -111,7 +123,7 @@ class ErrorLog:
             exc_info=None if isinstance(error, KwokctlError) else error,
         )
 
-    def log_unmatched(self, stage: Stage, key: str, error: ExpressionError) -> None:
+    def log_unmatched(self, stage: Played, key: str, error: ExpressionError) -> None:
         """Log why a Stage is not for an object, each text once."""
         field = error.field if isinstance(error, FieldEvaluationError) else ""
         if not self._is_known(stage, field, error):
@@ -123,7 +135,7 @@ class ErrorLog:
                 error,
             )
 
-    def log_unread(self, stage: Stage, field: str, key: str, problem: str) -> None:
+    def log_unread(self, stage: Played, field: str, key: str, problem: str) -> None:
         """Log once that a field of a Stage finds in an object what it cannot use, whatever that is."""
         texts = self._logged.setdefault(stage, {}).setdefault(field, set())
         if _UNREAD not in texts:
@@ -132,7 +144,7 @@ class ErrorLog:
                 "%s %s, on %s %r (logged once)", stage.place(field), problem, self._kind, key
             )
 
-    def _is_known(self, stage: Stage, field: str, error: Exception) -> bool:
+    def _is_known(self, stage: Played, field: str, error: Exception) -> bool:
         """Return whether an error is not logged; log that, the first time that the limit is reached."""
         if isinstance(error, RequestError) and missing_right(error):
             return self._rights.is_known(error)

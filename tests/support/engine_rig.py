@@ -67,6 +67,9 @@ class Hooks:
     is_allowed: bool = True
     left: list[str] = field(default_factory=list)
 
+    def came(self, key: str, seen: DecodedObject) -> str:
+        return ""
+
     def seen(self, state: ObjectState, seen: DecodedObject) -> bool:
         return self.is_allowed
 
@@ -123,7 +126,7 @@ class Rig:
         *stages: Stage,
         players: int = 64,
         plane: type[FakeCluster] = FakeCluster,
-        conducts: Sequence[Conduct] = (),
+        conducts: Sequence[Conduct[Any]] = (),
     ) -> None:
         self.cluster = plane(PODS, CONFIG_MAPS)
         self.hooks = Hooks()

@@ -62,8 +62,8 @@ class Delays(DelayQueue):
 
     def put(self, waiter: Waiter, delay: float) -> None:
         super().put(waiter, delay)
-        if isinstance(waiter, ObjectState) and waiter.stage is not None and not waiter.tries:
-            self.waits.append((waiter.stage.name, delay))
+        if isinstance(waiter, ObjectState) and waiter.awaited is not None and not waiter.tries:
+            self.waits.append((waiter.awaited.name, delay))
             self.due.setdefault(waiter.key, []).append(waiter.due)
 
 

@@ -1,53 +1,41 @@
-"""Chooses the next Stage of an object, and its delay."""
+"""Finds the Stages that match an object, and their delays."""
 
 from collections.abc import Sequence
 
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.engine.circles import SHORTEST, CircleGuard
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.rests import StageRests
-from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.plans.views import View
 from kwokctl.controller.stages.choice import (
     Basis,
     basis_of_sound,
     grounds,
-    pick,
     seconds,
     unread_delay,
 )
 from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.places import takes_too_long
-from kwokctl.controller.write_errors import ErrorKind, ErrorLog
+from kwokctl.controller.write_errors import ErrorLog
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
-from kwokctl.kube.resource import Resource
 
 
 class StageChooser:
     """Matches Stages with the objects of a kind; a Stage whose selector fails is reported and left out."""
 
-    def __init__(
-        self,
-        resource: Resource,
-        context: ControllerContext,
-        errors: ErrorLog,
-        plans: Plans | None = None,
-    ) -> None:
+    def __init__(self, context: ControllerContext, errors: ErrorLog, plans: Plans | None) -> None:
         """Report errors of expressions to `errors`; `plans` knows the shapes of objects."""
         self._plans = plans
         self._context = context
         self._errors = errors
-        self._guard = CircleGuard(resource, context)
         self._matcher = Matcher(())
         self._rests = StageRests(context.random)
         self._has_put_off = False
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
         """Return the Stages that match an object now, and the values on which the choice depends."""
-        state.liken(self._plans)
         self._has_put_off = False
         view = self._view(stages, state)
         if view is not None:
@@ -66,32 +54,6 @@ class StageChooser:
         """Return whether the last match has left out a Stage because it rests."""
         return self._has_put_off
 
-    @staticmethod
-    def note_failed(state: ObjectState, stage: Stage, outcome: ErrorKind) -> None:
-        """Note that a Stage has failed: the other Stages of the object come first."""
-        state.setbacks = state.setbacks or Setbacks()
-        state.setbacks.note_failed(stage, outcome)
-
-    def untried(self, stages: Sequence[Stage], state: ObjectState) -> Stage | None:
-        """Choose among the Stages that have neither failed nor been without effect."""
-        assert state.setbacks is not None
-        state.basis = self.grounds(stages, state)
-        return pick(state.setbacks.untried(state.basis), self._context.random)
-
-    def return_to_failed(self, state: ObjectState) -> ErrorKind:
-        """Choose among the Stages that have failed; return the kind of the last error.
-
-        A Stage that has failed after some of its steps is continued even if it does not match any more.
-        """
-        assert state.setbacks is not None
-        assert state.basis is not None
-        failed = pick(state.setbacks.failed(state.basis), self._context.random)
-        if failed is not None and failed is not state.stage:
-            state.stage, state.step = failed, 0
-        state.fold()
-        state.tries = state.setbacks.failures - 1
-        return state.setbacks.outcome
-
     def delay(self, stages: Sequence[Stage], state: ObjectState, stage: Stage) -> float:
         """Return the delay of a Stage for an object, in seconds."""
         context = self._context
@@ -101,12 +63,8 @@ class StageChooser:
             self._errors.log_unread(stage, field, state.key, unread_delay(found))
 
         if view is not None and stage in view.delays:
-            delay = seconds(view.delays[stage], None, context.wall(), context.random, unread)
-        else:
-            delay = seconds(stage.delay, state.opened(), context.wall(), context.random, unread)
-        if delay >= SHORTEST or state.tries:  # the time after an error counts as well
-            state.plays_at_once = 0
-        return delay if delay >= SHORTEST else max(delay, self._guard.wait_before(state, stage))
+            return seconds(view.delays[stage], None, context.wall(), context.random, unread)
+        return seconds(stage.delay, state.opened(), context.wall(), context.random, unread)
 
     def _view(self, stages: Sequence[Stage], state: ObjectState) -> View | None:
         """Return the view that Stages have of an object's shape; None if the object must be matched by itself."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.warning_events import warning_of
-from kwokctl.controller.stages.model import MOST_WITHOUT_DELAY, Stage
+from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.kube.resource import Resource
 from kwokctl.retry import backoff
@@ -15,8 +15,6 @@ log = logging.getLogger(__name__)
 
 SHORTEST = 0.1
 """The shortest delay in seconds that counts as one: with shorter ones an object changes without pause."""
-_QUIET = 1.0
-"""Seconds without a play after which an object counts as settled."""
 _FIRST, _MOST = SHORTEST, 60.0
 _MOST_NAMED = 100
 _REASON = "StageCircle"
@@ -24,9 +22,8 @@ _REMEDY = "give one of them a delay, or a selector that does not match the resul
 
 
 class CircleGuard:
-    """Counts for each object the Stages that follow each other without delay.
+    """Lets objects wait that do not settle, longer each time, and finds the Stages that change them.
 
-    An object that does not settle has to wait before each further Stage, longer each time.
     Cycles with a delay of at least `SHORTEST`, such as heartbeats, are not slowed down.
     """
 
@@ -34,29 +31,32 @@ class CircleGuard:
         """Guard the objects of a resource."""
         self._resource = resource
         self._context = context
+        self._followed: dict[str, list[str]] = {}
+        """The Stages of each object that is slowed down, until one occurs for the second time."""
         self._named: set[frozenset[str]] = set()
 
-    def wait_before(self, state: ObjectState, stage: Stage) -> float:
-        """Return the seconds that an object has to wait for a Stage without delay."""
-        if state.plays_at_once and self._context.delay_queue.now() - state.due > _QUIET:
-            state.plays_at_once = 0
-        state.plays_at_once += 1
-        too_many = state.plays_at_once - MOST_WITHOUT_DELAY
-        if too_many <= 0:
-            return 0.0
+    def wait_before(self, state: ObjectState, stage: Stage, too_many: int) -> float:
+        """Return the seconds that an object has to wait for a Stage without delay.
+
+        `too_many` is the number of plays without delay beyond those that are allowed.
+        """
         self._context.metrics.count("kwok_controller_slowed_plays_total", stage=stage.name)
-        self._follow(state, stage.name, begins=too_many == 1)
+        if too_many == 1:
+            self._followed[state.key] = []
+        self._follow(state, stage.name)
         return backoff(too_many, self._context.random, first=_FIRST, most=_MOST)
 
-    def _follow(self, state: ObjectState, stage: str, *, begins: bool) -> None:
+    def forget(self, state: ObjectState) -> None:
+        """Forget an object that does not exist any more."""
+        self._followed.pop(state.key, None)
+
+    def _follow(self, state: ObjectState, stage: str) -> None:
         """Record the Stages of an object that is slowed down, until one occurs for the second time."""
-        if begins:
-            state.followed = []
-        names = state.followed
+        names = self._followed.get(state.key)
         if names is None:
             return
         if stage in names:
-            state.followed = None
+            del self._followed[state.key]
             self._name(state, names[names.index(stage) :])
         else:
             names.append(stage)

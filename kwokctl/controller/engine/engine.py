@@ -11,28 +11,39 @@ import orjson
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.chooser import StageChooser
-from kwokctl.controller.engine.conduct import Conduct
+from kwokctl.controller.engine.circles import SHORTEST, CircleGuard
+from kwokctl.controller.engine.conduct import NEVER, Conduct
+from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_of
 from kwokctl.controller.engine.hooks import Hooks
-from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.object_state import ObjectState, answered
 from kwokctl.controller.engine.rests import LaterLook, StageRests
-from kwokctl.controller.engine.schedule import ObjectSchedule
+from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.engine.stage_player import StagePlayer
 from kwokctl.controller.engine.turns import ConductTurns
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.scheduling.worker_queue import work_queue
 from kwokctl.controller.stages.choice import pick
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.model import MOST_WITHOUT_DELAY, Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.dataplane.port import Figures, ObjectKey
 from kwokctl.errors import RequestError
 from kwokctl.expr.budget import BudgetError
-from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
+
+_QUIET = 1.0
+"""Seconds without a play after which an object counts as settled."""
+_MOST_TURNS_WITHOUT_DELAY = 8
+"""The most turns without delay in a row: with more, another controller probably undoes the changes."""
+_CALM = 1.0
+"""Seconds between further turns."""
 
 
 class StageEngine:
-    """The objects of one kind, each with the Stage that it waits for."""
+    """The objects of one kind, each with the Stage, or the turn of a conduct, that it waits for.
+
+    The engine alone changes their states.
+    """
 
     def __init__(  # noqa: PLR0913 - wired once; only pods have plans and conducts
         self,
@@ -43,7 +54,7 @@ class StageEngine:
         *,
         players: int,
         plans: Plans | None = None,
-        conducts: Sequence[Conduct] = (),
+        conducts: Sequence[Conduct[Any]] = (),
     ) -> None:
         """Play `stages` on the objects of `resource`, `players` objects at a time.
 
@@ -54,15 +65,17 @@ class StageEngine:
         self.stages = tuple(stages)
         self._hooks = hooks
         self._context = context
+        self._delay_queue = context.delay_queue
+        self._plans = plans
         self._player = StagePlayer(resource, context, plans)
         self._states: dict[str, ObjectState] = {}
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
-        self._schedule = ObjectSchedule(context.delay_queue, self.ready)
-        self._turns = ConductTurns(conducts, context, self._schedule, self._errors)
+        self._turns = ConductTurns(conducts, self._errors)
         self._rests = StageRests(context.random)
-        self._chooser = StageChooser(resource, context, self._errors, plans)
+        self._chooser = StageChooser(context, self._errors, plans)
+        self._guard = CircleGuard(resource, context)
 
     def __len__(self) -> int:
         """Return the number of objects."""
@@ -101,13 +114,15 @@ class StageEngine:
             self._remove(state)
             state = None
         if state is None:
-            state = self._states[key] = ObjectState(self, key, metadata)
+            state = self._states[key] = ObjectState(
+                self, key, metadata, self._hooks.came(key, seen)
+            )
         elif version == state.version or (0 <= version < state.version and not listed):
             return
         state.version = version
         state.parked = not self._hooks.seen(state, seen)
         if state.parked:
-            self._schedule.pause(state)
+            self._pause(state)
             return
         state.show(raw)
         if state.busy:
@@ -122,18 +137,18 @@ class StageEngine:
         if state is not None and (not metadata.uid or state.uid == metadata.uid):
             self._remove(state)
 
-    def wake(self, key: str, value: Json = None) -> bool:
+    def wake(self, key: str, raw: bytes | None = None) -> bool:
         """Match an object that this controller may write to from now on; False if it has to be read first.
 
-        `value` is the object, in case the engine does not keep it.
+        `raw` is the object as JSON, in case the engine does not keep it.
         """
         if (state := self._states.get(key)) is None:
             return True
         if state.parked:
             state.version = UNKNOWN
             return False
-        if value is not None and not state.is_known:
-            state.value = value
+        if raw is not None and not state.is_known:
+            state.show(raw)
         if state.busy:
             state.news = True
         else:
@@ -147,7 +162,7 @@ class StageEngine:
         """
         if (state := self._states.get(key)) is not None:
             state.parked = True
-            self._schedule.pause(state)
+            self._pause(state)
 
     def ready(self, state: ObjectState) -> None:
         """Play an object's Stage as soon as a player is free."""
@@ -157,23 +172,76 @@ class StageEngine:
 
     def _remove(self, state: ObjectState) -> None:
         self._turns.forget(state)
+        self._guard.forget(state)
         del self._states[state.key]
-        self._schedule.stop(state)
+        self._stop(state)
         self._hooks.gone(state)
+
+    def _soon(self, state: ObjectState, delay: float) -> None:
+        """Play what an object waits for after a delay."""
+        state.due = self._delay_queue.now() + delay
+        if delay > 0:
+            self._delay_queue.put(state, delay)
+        else:
+            self._delay_queue.forget(state)
+            self.ready(state)
+
+    def _stop(self, state: ObjectState) -> None:
+        """Play nothing on an object until it is seen again."""
+        if state.awaited is not None:
+            self._delay_queue.forget(state)
+            state.due = self._delay_queue.now()
+        state.rest()
+
+    def _pause(self, state: ObjectState) -> None:
+        """Keep what an object waits for, and its time, but not the object."""
+        if state.busy:
+            self._stop(state)
+            return
+        self._delay_queue.forget(state)
+        state.release()
 
     def _resume(self, state: ObjectState) -> None:
         """Match an object; if it was parked, a Stage that it waited for keeps its time."""
         self._look(state)
-        queue = self._context.delay_queue
-        if state.stage is not None and not state.queued and state not in queue:
-            self._schedule.soon(state, max(0.0, state.due - queue.now()))
+        queue = self._delay_queue
+        if state.awaited is not None and not state.queued and state not in queue:
+            self._soon(state, max(0.0, state.due - queue.now()))
 
     def _look(self, state: ObjectState) -> None:
         """Decide what happens next to an object in its present state."""
         if not state.is_known:
             return
-        if not self._turns.look(state):
+        state.liken(self._plans)
+        turn = self._turns.of(state)
+        if isinstance(state.awaited, ConductTurn) and state.awaited is not turn:
+            self._leave(state, state.awaited)
+        if turn is None:
             self._look_for_stage(state)
+        else:
+            self._await_turn(state, turn, self._turns.wait(state, turn))
+
+    def _leave(self, state: ObjectState, turn: ConductTurn) -> None:
+        """Cancel the turn that an object waits for: the conduct does not apply to it any more."""
+        self._turns.by_turn[turn].leave(state)
+        self._delay_queue.forget(state)
+        state.awaited = None
+
+    def _await_turn(self, state: ObjectState, turn: ConductTurn, wait: float) -> None:
+        """Schedule a turn, later if too many without delay have followed each other."""
+        if wait == NEVER:
+            self._stop(state)
+            return
+        delay = wait
+        if not wait and self._count_at_once(state) > _MOST_TURNS_WITHOUT_DELAY:
+            self._turns.by_turn[turn].put_off(state)
+            delay = _CALM
+        if state.awaited is not turn:
+            state.awaited, state.step, state.tries = turn, 0, 0
+            state.basis = state.setbacks = None
+        if delay > 0:
+            state.fold()
+        self._soon(state, delay)
 
     def _look_for_stage(self, state: ObjectState) -> None:
         """Choose the next Stage.
@@ -184,14 +252,14 @@ class StageEngine:
         is_put_off = self._chooser.has_put_off()
         if is_put_off:
             later = LaterLook(state.key, self.wake)
-            self._context.delay_queue.put(later, self._rests.put_off())
+            self._delay_queue.put(later, self._rests.put_off())
         if not found.matches:
             if is_put_off:
                 state.fold()
             else:
-                self._schedule.stop(state)
+                self._stop(state)
             return
-        if state.stage is not None and state.basis == found:
+        if state.awaited is not None and state.basis == found:
             self._hurry(state)
             return
         stage = pick(found, self._context.random)
@@ -204,79 +272,121 @@ class StageEngine:
 
     def _begin(self, state: ObjectState, stage: Stage) -> None:
         delay = self._chooser.delay(self.stages, state, stage)
-        state.stage, state.step, state.tries = stage, 0, 0
+        if delay >= SHORTEST or state.tries:  # the time after an error counts as well
+            state.plays_at_once = 0
+        if delay < SHORTEST:
+            too_many = self._count_at_once(state) - MOST_WITHOUT_DELAY
+            if too_many > 0:
+                delay = max(delay, self._guard.wait_before(state, stage, too_many))
+        state.awaited, state.step, state.tries = stage, 0, 0
         if delay > 0 or len(self._queue) >= self._players:
             state.fold()
-        self._schedule.soon(state, delay)
+        self._soon(state, delay)
+
+    def _count_at_once(self, state: ObjectState) -> int:
+        """Count one more play without delay, and return how many have followed each other."""
+        if state.plays_at_once and self._delay_queue.now() - state.due > _QUIET:
+            state.plays_at_once = 0
+        state.plays_at_once += 1
+        return state.plays_at_once
 
     def _hurry(self, state: ObjectState) -> None:
         """Continue to wait; after an error an object that has changed is tried again soon."""
         state.fold()
         if state.tries > 1:
             state.tries = 1
-            self._schedule.soon(state, SOONEST)
+            self._soon(state, SOONEST)
 
     async def _work(self, state: ObjectState) -> None:
         state.queued = False
-        stage = state.stage
-        lag = self._context.delay_queue.now() - state.due
-        if stage is None or not state.is_known or state.busy or lag < 0:
+        awaited = state.awaited
+        lag = self._delay_queue.now() - state.due
+        if awaited is None or not state.is_known or state.busy or lag < 0:
             return
         if not self._hooks.is_ready(state):
             state.fold()
             return
-        conduct = self._turns.by_turn.get(stage)
-        if conduct is None and stage not in self.stages:
+        if isinstance(awaited, Stage) and awaited not in self.stages:
             self._look(state)
             return
-        if self._rests.holds(stage, self._context.delay_queue.now()):
+        if self._rests.holds(awaited, self._delay_queue.now()):
             state.fold()
-            self._schedule.soon(state, self._rests.put_off())
+            self._soon(state, self._rests.put_off())
             return
         self._context.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
         state.busy, state.news = True, False
-        await self._play(state, stage, conduct)
+        if isinstance(awaited, Stage):
+            await self._play_stage(state, awaited)
+        else:
+            await self._play_turn(state, awaited)
 
-    async def _play(self, state: ObjectState, stage: Stage, conduct: Conduct | None) -> None:
-        version, wait = state.version, None
+    async def _play_stage(self, state: ObjectState, stage: Stage) -> None:
+        version, step = state.version, state.step
         try:
-            if conduct is None:
-                await self._player.play(state, stage, self._hooks.functions(state))
-            else:
-                wait = await conduct.play(state)
+            functions, written = self._hooks.functions(state), self._player.begin(state)
+            while step < len(stage.steps):
+                done, written = await self._player.play(state, stage, step, written, functions)
+                state.follow(written)
+                step += done
+                state.step += done
         except Exception as e:  # an error with one object must not stop all others
-            outcome = error_kind(e) if isinstance(e, RequestError) else ErrorKind.LASTING
-            if isinstance(e, BudgetError):
-                self._rests.note(stage, self._context.delay_queue.now())
-            await self._recover(state, stage, outcome, e)
+            await self._recover(state, stage, e)
             return
-        self._count(stage, "ok")
-        state.busy = False
-        if conduct is None:
-            self._after(state, stage, version)
-        elif self._is_ours(state) and not self._turns.end(state, conduct, wait):
-            self._look(state)
+        if self._end(state, stage):
+            self._after_stage(state, stage, version)
 
-    def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
-        """Match the object again if it has changed, or if the Stage asks for it."""
-        if not self._is_ours(state):
+    async def _play_turn(self, state: ObjectState, turn: ConductTurn) -> None:
+        conduct = self._turns.by_turn[turn]
+        try:
+            if state.value is None:  # it has waited, and its shape may be known now
+                state.liken(self._plans)
+            written = await conduct.play(state)
+            state.follow(written)
+            wait = await conduct.report(state, written)
+        except Exception as e:  # an error with one object must not stop all others
+            await self._recover(state, turn, e)
             return
-        state.due = self._context.delay_queue.now()
+        if self._end(state, turn):
+            self._after_turn(state, turn, wait)
+
+    def _end(self, state: ObjectState, awaited: Stage | ConductTurn) -> bool:
+        """Note that an object was played; return whether this controller still plays it."""
+        self._count(awaited, "ok")
+        state.busy = False
+        if not self._is_ours(state):
+            return False
+        state.due = self._delay_queue.now()
+        return True
+
+    def _after_stage(self, state: ObjectState, stage: Stage, version: int) -> None:
+        """Match the object again if it has changed, or if the Stage asks for it."""
         is_repeated = stage.immediate_next and stage.delay is not None
         if not stage.deletes and (state.news or state.version != version or is_repeated):
-            state.stage = state.basis = None
+            state.awaited = state.basis = None
             self._look(state)
         elif state.setbacks is None or stage.deletes:
             state.rest()
         else:
             state.setbacks.note_idle(stage)
-            self._try_next(state)
+            self._try_next(state, state.setbacks)
+
+    def _after_turn(self, state: ObjectState, turn: ConductTurn, wait: float | None) -> None:
+        """Schedule the change after this one, or examine the object again; earlier errors do not count any more."""
+        state.awaited = state.setbacks = None
+        if wait is None or state.news:
+            self._look(state)
+        else:
+            self._turns.by_turn[turn].after(state)
+            self._await_turn(state, turn, wait)
 
     async def _recover(
-        self, state: ObjectState, stage: Stage, outcome: ErrorKind, error: Exception
+        self, state: ObjectState, awaited: Stage | ConductTurn, error: Exception
     ) -> None:
         """Handle an error: wait, match the object again, or drop it until it changes."""
-        self._count(stage, outcome.value)
+        outcome = error_kind(error) if isinstance(error, RequestError) else ErrorKind.LASTING
+        if isinstance(error, BudgetError):
+            self._rests.note(awaited, self._delay_queue.now())
+        self._count(awaited, outcome.value)
         if outcome in {ErrorKind.CONFLICT, ErrorKind.GONE} and self._is_ours(state):
             outcome = await self._read_again(state, outcome)
         state.busy = False
@@ -284,33 +394,45 @@ class StageEngine:
             return
         state.fold()
         if outcome.is_lasting:
-            self._errors.log_once(stage, state.step, state.key, error)
+            self._errors.log_once(awaited, state.step, state.key, error)
         if outcome is ErrorKind.GONE and not state.news:
             state.rest()
             return
         if state.news:
             self._look(state)
-        if state.stage is stage and not state.queued:
-            if outcome.is_lasting:
-                self._chooser.note_failed(state, stage, outcome)
-                self._try_next(state)
+        if state.awaited is awaited and not state.queued:
+            if outcome.is_lasting and isinstance(awaited, Stage):
+                self._let_others_first(state, awaited, outcome)
             else:
                 self._wait(state, outcome)
 
-    def _try_next(self, state: ObjectState) -> None:
-        """Begin a Stage that has not been tried; if all have been, wait for one that has failed."""
-        if state.stage in self._turns.by_turn:
-            self._wait(state, state.setbacks.outcome if state.setbacks else ErrorKind.LASTING)
-            return
-        untried = self._chooser.untried(self.stages, state)
+    def _let_others_first(self, state: ObjectState, stage: Stage, outcome: ErrorKind) -> None:
+        """Try the other Stages of an object before one that has failed."""
+        setbacks = state.setbacks = state.setbacks or Setbacks()
+        setbacks.note_failed(stage, outcome)
+        self._try_next(state, setbacks)
+
+    def _try_next(self, state: ObjectState, setbacks: Setbacks) -> None:
+        """Begin a Stage that has not been tried; if all have been, wait for one that has failed.
+
+        A Stage that has failed after some of its steps is continued even if it does not match any more.
+        """
+        state.liken(self._plans)
+        found = state.basis = self._chooser.grounds(self.stages, state)
+        untried = pick(setbacks.untried(found), self._context.random)
         if untried is not None:
             self._begin(state, untried)
-        else:
-            self._wait(state, self._chooser.return_to_failed(state))
+            return
+        failed = pick(setbacks.failed(found), self._context.random)
+        if failed is not None and failed is not state.awaited:
+            state.awaited, state.step = failed, 0
+        state.fold()
+        state.tries = setbacks.failures - 1
+        self._wait(state, setbacks.outcome)
 
     def _wait(self, state: ObjectState, outcome: ErrorKind) -> None:
         state.tries += 1
-        self._schedule.soon(state, wait_after(outcome, state.tries, self._context.random))
+        self._soon(state, wait_after(outcome, state.tries, self._context.random))
 
     async def _read_again(self, state: ObjectState, outcome: ErrorKind) -> ErrorKind:
         """Read an object again that is not as expected; return the kind of the error in view of that."""
@@ -322,13 +444,13 @@ class StageEngine:
         if value["metadata"].get("uid") != state.uid:
             return ErrorKind.GONE
         if self._is_ours(state) and not state.parked:
-            state.news = state.take(value) or state.news
+            state.news = state.follow(answered(value)) or state.news
         # If it still exists, the error was about another object that does not.
         return ErrorKind.LASTING if outcome is ErrorKind.GONE else outcome
 
     def _is_ours(self, state: ObjectState) -> bool:
         return not state.parked and self._states.get(state.key) is state
 
-    def _count(self, stage: Stage, outcome: str) -> None:
+    def _count(self, awaited: Stage | ConductTurn, outcome: str) -> None:
         name = "kwok_controller_plays_total"
-        self._context.metrics.count(name, stage=stage.name, outcome=outcome)
+        self._context.metrics.count(name, stage=awaited.name, outcome=outcome)

@@ -27,6 +27,10 @@ S_contra = TypeVar("S_contra", contravariant=True)
 class Hooks(Protocol[S_contra]):
     """The handling that is special to objects of a kind, which are decoded as `S_contra`."""
 
+    def came(self, key: str, seen: S_contra) -> str:
+        """Note an object that was not known; return its node if it is a pod."""
+        ...
+
     def seen(self, state: ObjectState, seen: S_contra) -> bool:
         """Note the present state of an object; False if this controller may not write to it."""
         ...
@@ -50,6 +54,10 @@ class PlainHooks:
     def __init__(self, functions: Mapping[str, object]) -> None:
         """Offer `functions` to templates."""
         self._functions = functions
+
+    def came(self, key: str, seen: DecodedObject) -> str:
+        """Return an empty text: the object is on no node."""
+        return ""
 
     def seen(self, state: ObjectState, seen: DecodedObject) -> bool:
         """Return True: every object may be written to."""
@@ -116,6 +124,10 @@ class NodeHooks:
         self._selection = selection
         self._functions = functions
         self._leases = leases
+
+    def came(self, key: str, seen: DecodedNode) -> str:
+        """Return an empty text: a node is on no node."""
+        return ""
 
     def seen(self, state: ObjectState, seen: DecodedNode) -> bool:
         """Note a node; False if it is not managed or held by another controller."""
@@ -188,15 +200,20 @@ class PodHooks:
         self._selection = selection
         self._addresses = addresses
         self._functions = functions
+        self.lives: dict[str, str] = {}
+        """The annotations that choose between Stages and the rules of kubelets, by the uids of pods."""
+
+    def came(self, key: str, seen: DecodedPod) -> str:
+        """Note the node of a new pod, which never changes, and return it."""
+        node = seen.spec.node_name
+        self._nodes.add_pod(node, key)
+        return node
 
     def seen(self, state: ObjectState, seen: DecodedPod) -> bool:
         """Note a pod; False if its node is not managed or held by another controller."""
         metadata, status = seen.metadata, seen.status
-        if metadata.annotations or state.life:
-            state.life = (metadata.annotations or _NOTHING).get(LIFE, "")
-        if not state.node:
-            state.node = seen.spec.node_name
-            self._nodes.add_pod(state.node, state.key)
+        if metadata.annotations or self.lives:
+            self._note_life(state.uid, metadata.annotations or _NOTHING)
         if (status.pod_ips or status.pod_ip) and not seen.spec.host_network:
             addresses = [item.ip for item in status.pod_ips or ()] or [status.pod_ip]
             self._addresses.note(state.uid, state.node, addresses)
@@ -209,8 +226,15 @@ class PodHooks:
             self._leases.hurry(state.node)
         return node is not None and node.hold is not Hold.FOREIGN
 
+    def _note_life(self, uid: str, annotations: Mapping[str, str]) -> None:
+        if life := annotations.get(LIFE):
+            self.lives[uid] = life
+        else:
+            self.lives.pop(uid, None)
+
     def gone(self, state: ObjectState) -> None:
         """Note that a pod does not exist any more."""
+        self.lives.pop(state.uid, None)
         self._nodes.remove_pod(state.node, state.key)
         self._addresses.release(state.uid)
 

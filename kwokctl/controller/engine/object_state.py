@@ -1,9 +1,14 @@
-"""The engine's state of one object: small, because there may be a hundred thousand."""
+"""The engine's state of one object: small, because there may be a hundred thousand.
+
+Only the engine changes it: other modules return what they have found or written.
+"""
 
 from typing import Protocol
 
+import msgspec
 import orjson
 
+from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.plans.plans import Plans
@@ -22,18 +27,32 @@ class StateOwner(Protocol):
         ...
 
 
+class WrittenObject(msgspec.Struct, frozen=True):
+    """The result of a write, or the object before it."""
+
+    version: int
+    form: ObjectForm | None = None
+    """The object as a plan has made it."""
+    value: Json = None
+    """The object as a response shows it."""
+
+
+def answered(value: Json) -> WrittenObject:
+    """Return the object of a response."""
+    return WrittenObject(int(value["metadata"].get("resourceVersion", UNKNOWN)), value=value)
+
+
 class ObjectState:
     """One object: its identity, the known content, and the Stage that it waits for."""
 
     __slots__ = (
+        "awaited",
         "basis",
         "busy",
         "due",
         "engine",
-        "followed",
         "form",
         "key",
-        "life",
         "name",
         "namespace",
         "news",
@@ -43,7 +62,6 @@ class ObjectState:
         "queued",
         "raw",
         "setbacks",
-        "stage",
         "step",
         "tries",
         "uid",
@@ -51,16 +69,15 @@ class ObjectState:
         "version",
     )
 
-    def __init__(self, engine: StateOwner, key: str, metadata: Metadata) -> None:
-        """Start with only the name of an object."""
+    def __init__(self, engine: StateOwner, key: str, metadata: Metadata, node: str) -> None:
+        """Start with only the name of an object, and the node of a pod."""
         self.engine = engine
         self.key = key
         self.name = metadata.name
         self.namespace = metadata.namespace
         self.uid = metadata.uid
+        self.node = node
         self.version = UNKNOWN
-        self.node = self.life = ""
-        """For pods: the node, and the annotation that chooses between Stages and the rules of kubelets."""
         self.raw: bytes | None = None
         """The object as JSON; None if the object waits for nothing, and while only `value` has this version."""
         self.value: Json = None
@@ -68,17 +85,15 @@ class ObjectState:
         self.form: ObjectForm | None = None
         """The object as a form; None if its shape is not known."""
         self.basis: Basis | None = None
-        self.stage: Stage | None = None
-        """The Stage to play next; None if the object waits for nothing."""
+        self.awaited: Stage | ConductTurn | None = None
+        """The Stage, or the turn, to play next; None if the object waits for nothing."""
         self.step = self.tries = self.plays_at_once = 0
         """The first step of the Stage that has not succeeded yet, its number of failures, and the number of
-        Stages without delay that have followed each other."""
-        self.followed: list[str] | None = None
-        """The Stages that were slowed down, until one occurs again."""
+        plays without delay that have followed each other."""
         self.setbacks: Setbacks | None = None
         """The results of the Stages that were tried; None while all succeed."""
         self.due = 0.0
-        """The time when the Stage is due, or when the last one was played."""
+        """The time of the next play, or of the last one."""
         self.busy = self.news = False
         """Whether a player works on it, and whether it was changed, or woken, meanwhile."""
         self.queued = self.parked = False
@@ -107,23 +122,17 @@ class ObjectState:
         """Take the object's content from JSON."""
         self.raw, self.value, self.form = raw, None, None
 
-    def waits_for(self, stage: Stage | None, found: Basis) -> bool:
-        """Return whether it already waits for a Stage, until the same time."""
-        return stage is self.stage and self.basis is not None and self.basis.times == found.times
-
-    def take(self, value: Json) -> bool:
-        """Take the object's content from a response; False if a newer version was seen."""
-        version = int(value["metadata"].get("resourceVersion", UNKNOWN))
-        if version <= self.version:
+    def follow(self, written: WrittenObject) -> bool:
+        """Take the object's content from a write; False if a newer version was seen."""
+        if written.version <= self.version:
             return False
-        self.version, self.raw, self.value, self.form = version, None, value, None
+        self.version, self.form, self.value = written.version, written.form, written.value
+        self.raw = None
         return True
 
-    def follow(self, form: ObjectForm, version: int) -> None:
-        """Take the object's content from a plan; False if a newer version was seen."""
-        if version > self.version:
-            self.version, self.form = version, form
-            self.raw = self.value = None
+    def waits_for(self, stage: Stage | None, found: Basis) -> bool:
+        """Return whether it already waits for a Stage, until the same time."""
+        return stage is self.awaited and self.basis is not None and self.basis.times == found.times
 
     def fold(self) -> None:
         """Keep the object as JSON or as a form while it waits: decoded it takes far more memory.
@@ -145,9 +154,9 @@ class ObjectState:
     def rest(self) -> None:
         """Wait for nothing until the object is seen again."""
         self.release()
-        self.basis = self.stage = self.setbacks = None
+        self.basis = self.awaited = self.setbacks = None
         self.step = self.tries = 0
 
     def on_due(self) -> None:
-        """Notify the engine that the delay of the Stage is over."""
+        """Notify the engine that the delay is over."""
         self.engine.ready(self)

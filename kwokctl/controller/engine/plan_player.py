@@ -1,9 +1,9 @@
 """Plays steps of a Stage with the plans for an object's shape."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.object_state import WrittenObject
 from kwokctl.controller.engine.stage_events import about
 from kwokctl.controller.plans.plan import StagePlan
 from kwokctl.controller.plans.plans import Plans
@@ -11,16 +11,6 @@ from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import DirectWriter, ObjectKey
 from kwokctl.embedded.metrics import Metrics
-from kwokctl.specialization.shape import ObjectForm
-
-
-class Planned(NamedTuple):
-    """The result of playing a plan."""
-
-    form: ObjectForm
-    """The present object."""
-    version: int
-    steps: int
 
 
 class PlanPlayer:
@@ -38,29 +28,32 @@ class PlanPlayer:
     async def play(
         self,
         stage: Stage,
-        state: ObjectState,
+        step: int,
+        uid: str,
         target: ObjectKey,
-        seen: tuple[ObjectForm, int],
+        seen: WrittenObject,
         functions: Mapping[str, Any],
-    ) -> Planned | None:
-        """Play the next steps of a Stage; None, with nothing done, if they must be played one by one.
+    ) -> tuple[int, WrittenObject] | None:
+        """Play the next steps of a Stage; return their number, and the result.
 
-        `seen` is the present object, with its version. Raises RequestError when the cluster refuses.
+        None, with nothing done, if they must be played one by one. `seen` is the present object.
+        Raises RequestError when the cluster refuses.
         """
-        form, version = seen
+        form, version = seen.form, seen.version
+        assert form is not None
         try:
-            found = self._plans.planned(form, stage, state.step, functions)
+            found = self._plans.planned(form, stage, step, functions)
         except Exception:  # the error occurs again when the object is played without a plan
             return None
         if found is None:
             return None
         plan, after = found
-        event = self._about(plan, state, target, version)
+        event = self._about(plan, uid, target, version)
         revision = await self._direct.store_whole(target, after.stored(), version, event)
         if revision is None:
             return None
         self._count(plan)
-        return Planned(after, revision, plan.steps)
+        return plan.steps, WrittenObject(revision, form=after)
 
     def _count(self, plan: StagePlan) -> None:
         if plan.event is not None:
@@ -68,8 +61,8 @@ class PlanPlayer:
         self._metrics.count("kwok_controller_writes_total", verb="patch")
 
     def _about(
-        self, plan: StagePlan, state: ObjectState, target: ObjectKey, version: int
+        self, plan: StagePlan, uid: str, target: ObjectKey, version: int
     ) -> ObjectEvent | None:
         if plan.event is None:
             return None
-        return about(plan.event, target, state.uid, str(version), self._wall())
+        return about(plan.event, target, uid, str(version), self._wall())

@@ -7,6 +7,7 @@ Stage while it rests are put off.
 from collections.abc import Callable, Sequence
 from random import Random
 
+from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.stages.model import Stage
 
 REST = 1.0
@@ -23,14 +24,14 @@ class StageRests:
     def __init__(self, random: Random) -> None:
         """Begin without any."""
         self._random = random
-        self._until: dict[Stage, float] = {}
+        self._until: dict[Stage | ConductTurn, float] = {}
 
-    def note(self, stage: Stage, now: float) -> None:
+    def note(self, stage: Stage | ConductTurn, now: float) -> None:
         """Let a Stage rest that has just failed."""
         self._until = {each: until for each, until in self._until.items() if until > now}
         self._until[stage] = now + REST
 
-    def holds(self, stage: Stage, now: float) -> bool:
+    def holds(self, stage: Stage | ConductTurn, now: float) -> bool:
         """Return whether a Stage rests."""
         return bool(self._until) and self._until.get(stage, now) > now
 

@@ -87,9 +87,7 @@ class SecondLook:
             return
         value = orjson.loads(raw)
         if any(_may_be_for(stage, value) for stage in new):
-            if not state.busy:
-                state.show(raw)
-            self._engine.wake(key)
+            self._engine.wake(key, raw)
 
 
 def _may_be_for(stage: Stage, value: Json) -> bool:

@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
 from kwokctl.controller.engine.plan_player import PlanPlayer
 from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.port import ObjectKey
-from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
 
 class StagePlayer:
-    """Plays the steps of Stages, each on the result of the previous step."""
+    """Plays the steps of Stages."""
 
     def __init__(self, resource: Resource, context: ControllerContext, plans: Plans | None) -> None:
         """Play on the objects of a resource; `plans` has the plans for their shapes."""
@@ -26,36 +25,36 @@ class StagePlayer:
         if plans is not None and direct is not None:
             self._plans = PlanPlayer(plans, direct, metrics, wall)
 
-    async def play(self, state: ObjectState, stage: Stage, functions: Mapping[str, object]) -> None:
-        """Play the remaining steps, and note the progress in `state`.
+    @staticmethod
+    def begin(state: ObjectState) -> WrittenObject:
+        """Return the object on which the first step is played."""
+        if state.form is not None:
+            return WrittenObject(state.version, form=state.form)
+        return WrittenObject(state.version, value=state.opened())
 
+    async def play(
+        self,
+        state: ObjectState,
+        stage: Stage,
+        step: int,
+        seen: WrittenObject,
+        functions: Mapping[str, object],
+    ) -> tuple[int, WrittenObject]:
+        """Play the next steps; return their number, and the result.
+
+        `seen` is the result of the previous steps, even if a newer version of the object was seen.
         `functions` are those for templates. Raises RequestError when the cluster refuses, and
         ExpressionError when a template's result cannot be sent.
         """
         target = ObjectKey(self._resource, state.namespace or None, state.name)
-        value = await self._play_planned(state, stage, target, functions)
-        while steps := stage.steps[state.step :]:
-            done, answer = await self._steps.play(steps, target, value, functions)
-            if answer is not None:
-                value = answer
-                state.take(value)
-            state.step += done
-
-    async def _play_planned(
-        self, state: ObjectState, stage: Stage, target: ObjectKey, functions: Mapping[str, object]
-    ) -> Json:
-        """Play the first of the remaining steps with plans, as far as there are any.
-
-        Returns the object as it is afterwards, unless no step remains.
-        """
-        player, form, version = self._plans, state.form, state.version
-        if player is None or form is None:
-            return state.opened()
-        while state.step < len(stage.steps):
-            done = await player.play(stage, state, target, (form, version), functions)
-            if done is None:
-                return form.opened(version)
-            form, version = done.form, done.version
-            state.follow(form, version)
-            state.step += done.steps
-        return None
+        value = seen.value
+        if seen.form is not None:
+            if self._plans is not None:
+                planned = await self._plans.play(stage, step, state.uid, target, seen, functions)
+                if planned is not None:
+                    return planned
+            value = seen.form.opened(seen.version)
+        done, answer = await self._steps.play(stage.steps[step:], target, value, functions)
+        if answer is None:
+            return done, WrittenObject(seen.version, value=value)
+        return done, answered(answer)

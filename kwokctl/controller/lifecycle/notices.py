@@ -1,5 +1,7 @@
 """Passes events from outside on to pods: evictions, and the return of their kubelets."""
 
+import orjson
+
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
 from kwokctl.controller.lifecycle.looks import PodLooks
@@ -29,7 +31,7 @@ class PodNotices:
         if state is None or state.uid != pod["metadata"].get("uid") or state.parked:
             return
         self._looks.evict(state, message)
-        self._engine.wake(state.key, pod)
+        self._engine.wake(state.key, orjson.dumps(pod))
 
     def back(self, key: str, at: float) -> None:
         """Note that the kubelet of a pod was away until a time of day; wake the pod then."""

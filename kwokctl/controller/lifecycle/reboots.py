@@ -1,12 +1,12 @@
 """Writes what a reboot of their machine has made of pods of Stages, before the Stages go on."""
 
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.conduct_turn import ConductTurn
+from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import Absence
 from kwokctl.controller.lifecycle.reboot import restarted
 from kwokctl.controller.lifecycle.statuses import status_patch
-from kwokctl.controller.stages.model import POD, Stage
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
@@ -15,9 +15,10 @@ from kwokctl.kube.resource import PODS
 class Reboots:
     """The conduct of pods of Stages whose machine was started anew."""
 
+    turn = ConductTurn("reboot")
+
     def __init__(self, looks: PodLooks, context: ControllerContext) -> None:
         """Recover pods from the reboots that `looks` know of."""
-        self.turn = Stage(name="reboot", kind=POD, selector=None, steps=())
         self._looks = looks
         self._context = context
 
@@ -36,18 +37,20 @@ class Reboots:
     def put_off(self, state: ObjectState) -> None:
         """Write it later: nothing is kept for it."""
 
-    async def play(self, state: ObjectState) -> None:
+    async def play(self, state: ObjectState) -> WrittenObject:
         """Write what a reboot has made of a pod."""
         value, absence = state.opened(), self._looks.rebooted(state.uid)
         if absence is None:
-            return
+            return WrittenObject(state.version)
         patch = status_patch(value, restarted(value, absence.until))
         target = ObjectKey(PODS, state.namespace or None, state.name)
         answer = await self._context.plane.patch(target, patch, current=value)
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")
         self._looks.caught_up(state.uid)
-        if answer is not None:
-            state.take(answer)
+        return WrittenObject(state.version) if answer is None else answered(answer)
+
+    async def report(self, state: ObjectState, written: WrittenObject) -> None:
+        """Let the pod be looked at: there is nothing to report."""
 
     def after(self, state: ObjectState) -> None:
         """Go on with what the pod is now: nothing is kept of a reboot."""

@@ -21,7 +21,7 @@ def test_an_object_that_matches_is_patched_once_and_then_rests() -> None:
         state = rig.engine.get("ns/p")
         assert state is not None
         assert state.raw is None
-        assert state.stage is None
+        assert state.awaited is None
 
 
 def test_a_stage_waits_for_its_delay() -> None:

@@ -1,11 +1,12 @@
 """Objects that follow a conduct in place of Stages wait for its turns, and for those only."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from kwokctl.controller.engine.conduct import NEVER
-from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.stages.model import POD, Stage
+from kwokctl.controller.engine.conduct_turn import ConductTurn
+from kwokctl.controller.engine.object_state import ObjectState, WrittenObject
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.kube.resource import PODS
 from tests.support.engine_rig import RUN, Rig, pod
@@ -17,12 +18,14 @@ class Chain:
     """A conduct for pods whose phase is not Running yet: the test sets the wait and the effect."""
 
     waits: list[float | None] = field(default_factory=list)
-    """What `play` returns, one after the other; then NEVER."""
+    """What `report` returns, one after the other; then NEVER."""
     is_for_all: bool = True
     fails: Exception | None = None
+    failing: Collection[int] = range(1000)
+    """The plays that fail, if any does."""
     played: list[float] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)
-    turn: Stage = Stage(name="chain", kind=POD, selector=None, steps=())  # noqa: RUF009 - a Stage is immutable
+    turn: ConductTurn = ConductTurn("chain")  # noqa: RUF009 - it is immutable
 
     def concerns(self, state: ObjectState) -> bool:
         return self.is_for_all
@@ -35,10 +38,13 @@ class Chain:
     def put_off(self, state: ObjectState) -> None:
         self.heard.append("put off")
 
-    async def play(self, state: ObjectState) -> float | None:
+    async def play(self, state: ObjectState) -> WrittenObject:
         self.played.append(asyncio.get_running_loop().time())
-        if self.fails is not None:
+        if self.fails is not None and len(self.played) - 1 in self.failing:
             raise self.fails
+        return WrittenObject(state.version)
+
+    async def report(self, state: ObjectState, written: WrittenObject) -> float | None:
         return self.waits.pop(0) if self.waits else NEVER
 
     def after(self, state: ObjectState) -> None:
@@ -111,6 +117,18 @@ def test_a_refused_turn_is_tried_again_and_no_stage_in_its_place() -> None:
 
     assert len(chain.played) > 1
     assert rig.phase() == "Pending"
+
+
+def test_the_first_failure_after_a_success_is_tried_again_as_soon_as_the_very_first() -> None:
+    error = ApiError("no", status=422, reason="Invalid")
+    chain = Chain(waits=[1.0] * 3, fails=error, failing={0, 1, 2, 4, 6})
+    lived(chain, 600)
+
+    gaps = [b - a for a, b in zip(chain.played, chain.played[1:], strict=False)]
+    failed = {number: gap for number, gap in enumerate(gaps) if number in chain.failing}
+    assert failed[0] < failed[1] < failed[2]
+    assert max(failed[4], failed[6]) < failed[1]
+    assert (gaps[3], gaps[5]) == (1.0, 1.0)
 
 
 def test_a_conduct_forgets_an_object_that_is_gone() -> None:

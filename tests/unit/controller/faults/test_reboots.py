@@ -62,6 +62,24 @@ def test_containers_are_started_again(life: dict[str, Any]) -> None:
         assert container(rig) == after
 
 
+def test_a_machine_that_reboots_again_and_again_is_followed_calmly() -> None:
+    @story(stages=shipped("node-chaos"))
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(60.95)  # so that each reboot is in another second
+        counts = []
+        for number in range(9):
+            reboot(rig, f"boot-{number}")
+            await asyncio.sleep(0.5)
+            counts.append(container(rig)["restartCount"])
+            await asyncio.sleep(0.49)
+        assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 8]
+
+        await asyncio.sleep(0.1)
+        assert container(rig)["restartCount"] == 9
+
+
 @LIVES
 def test_a_pod_that_is_not_restarted_fails(life: dict[str, Any]) -> None:
     @story(**life)

@@ -16,6 +16,7 @@ from kwokctl.controller.stages.model import (
     Stage,
     Step,
 )
+from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.embedded.silence import KUBELET, is_silent
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.template import Functions
@@ -127,7 +128,7 @@ def _step(step: Step, value: Json, functions: Functions) -> dict[str, Json]:
             return {"kind": "patch", "type": str(PatchType.MERGE), "data": _finalizers(step, value)}
         case PatchStep():
             document = step.template.render_object(value, functions)
-            return _write("patch", step, patches.rooted(document, step.root, step.type))
+            return _write("patch", step, rooted(document, step.root, step.type))
         case ApplyStep():
             return _write("apply", step, step.template.render_object(value, functions))
 

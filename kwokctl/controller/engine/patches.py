@@ -8,24 +8,6 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 
 
-def rooted(document: Json, root: str, patch_type: PatchType) -> Json:
-    """Put a rendered document under `root`.
-
-    A JSON patch has `root` prefixed to each `path` and each `from`.
-    """
-    if not root:
-        return document
-    if patch_type is not PatchType.JSON:
-        return {root: document}
-    if not isinstance(document, list) or not all(isinstance(step, dict) for step in document):
-        raise ExpressionError("a patch of type 'json' must render a list of operations")
-    prefix = f"/{root}"
-    return [
-        {**step, **{k: prefix + step[k] for k in ("path", "from") if k in step}}
-        for step in document
-    ]
-
-
 def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json | None:
     """Return the object with a patch applied, `current` itself if that changes nothing.
 

@@ -16,6 +16,7 @@ from kwokctl.controller.stages.model import (
     PatchStep,
     Step,
 )
+from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
 from kwokctl.embedded.metrics import Metrics
@@ -119,9 +120,7 @@ class StepPlayer:
         self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
     ) -> Patch | None:
         """Return the patch of a step; None if it changes nothing."""
-        document = patches.rooted(
-            step.template.render_object(value, functions), step.root, step.type
-        )
+        document = rooted(step.template.render_object(value, functions), step.root, step.type)
         if step.subresource == "status" and target.resource == NODES:
             document = self._conditions.compose(value, document, step.type, self._wall())
             document = with_path(value, document, step.type)

@@ -7,6 +7,7 @@ import msgspec
 from kwokctl.controller.stages import symbolic
 from kwokctl.controller.stages.functions import KNOWN
 from kwokctl.controller.stages.model import EventStep, PatchStep, Step
+from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.dataplane.status_change import is_of_status
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
@@ -72,7 +73,7 @@ def _after(resource: Resource, step: PatchStep, shape: Shape, source: Source) ->
     """Return the object after a patch; NotSymbolicError, or another error, if the result is not certain."""
     calls = source.functions(step.template.required)
     rendered = mapped(step.template.render_symbols(shape.value, calls, ()), source.hole)
-    document = {step.root: rendered} if step.root else rendered
+    document = rooted(rendered, step.root, step.type)
     loose = _Loosened()
     before = mapped(shape.value, loose)
     after = apply_patch(before, mapped(document, loose), step.type, resource.kind)

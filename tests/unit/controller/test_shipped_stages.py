@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.engine import patches
 from kwokctl.controller.stages.choice import basis, pick, seconds
 from kwokctl.controller.stages.functions import common
 from kwokctl.controller.stages.model import DeleteStep, PatchStep, Stage
+from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.controller.stages.selectors import Known
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.template import Template
@@ -75,7 +75,7 @@ def story(value: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
             result["patch"] = {
                 "type": step.type.name.lower(),
                 "subresource": step.subresource,
-                "body": patches.rooted(document, step.root, step.type),
+                "body": rooted(document, step.root, step.type),
             }
     return [result]
 

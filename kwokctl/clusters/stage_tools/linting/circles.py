@@ -20,6 +20,7 @@ from kwokctl.controller.stages.model import (
     Stage,
     by_kind,
 )
+from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 from kwokctl.expr.gotemplate.template import Functions
@@ -104,7 +105,7 @@ class _Walker:
 
     def _patched(self, stage: Stage, step: PatchStep, value: Json) -> Json:
         document = step.template.render_object(value, self._functions)
-        document = patches.rooted(document, step.root, step.type)
+        document = rooted(document, step.root, step.type)
         kind = stage.kind.name
         if step.subresource == "status" and kind == "Node":
             document = self._conditions.compose(value, document, step.type, _NOW)

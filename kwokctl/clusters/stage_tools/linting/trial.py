@@ -7,9 +7,10 @@ from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.controller.engine.patches import rooted, with_uid
+from kwokctl.controller.engine.patches import with_uid
 from kwokctl.controller.stages.choice import seconds_range, unread_delay
 from kwokctl.controller.stages.model import ApplyStep, Kind, PatchStep, Stage
+from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.dataplane.objects.api_types import api_type, type_of_kind
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time

@@ -1,5 +1,7 @@
 """What each release so far has left on disk: a stopped cluster with a mark, a snapshot, objects and a recording.
 
+Beside that is what its controller has answered to a command.
+
 `tests/support/pack_release.py` makes them, with the binary runtime and the Kubernetes of `KUBE_VERSION`. The folder of the
 cluster is `cluster` beside the three files; in its text files the work folder is `/former/work`, the cache folder
 `/former/cache`, Python `/former/python` and the kubeconfig `/former/kubeconfig`. The keys are of no other cluster.
@@ -19,9 +21,10 @@ from tests.support.ports import free_port
 
 NAME, KUBE_VERSION = "first", "v1.36.3"
 MARK, NODES, PODS_AT_MARK, PODS = "start", 3, 4, 6
+NODE = "node-000000"
 
 FOLDER = Path(__file__).parents[1] / "golden" / "releases"
-SUFFIX = ".tar.xz"
+SUFFIX, ANSWERS_SUFFIX = ".tar.xz", ".answers.json"
 RELEASES = sorted(file.name.removesuffix(SUFFIX) for file in FOLDER.glob(f"*{SUFFIX}"))
 
 _PORT = re.compile(rb"^ +\w+Port: ([1-9]\d*)$", re.MULTILINE)

@@ -1,10 +1,11 @@
 """Packs what this release leaves on disk, for the tests of the releases to come: `python -m tests.support.pack_release`.
 
 It creates a cluster in a folder of its own, marks, records and saves it, and packs its folder with what was written
-beside it into `tests/golden/releases`.
+beside it into `tests/golden/releases`. What the controller answers to a command is written there, too.
 """
 
 import io
+import json
 import lzma
 import os
 import shutil
@@ -15,10 +16,22 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 from kwokctl import __version__
 from kwokctl.host.paths import cache_dir
-from tests.support.earlier_releases import FOLDER, MARK, NAME, NODES, PODS, PODS_AT_MARK, SUFFIX
+from tests.support.earlier_releases import (
+    ANSWERS_SUFFIX,
+    FOLDER,
+    MARK,
+    NAME,
+    NODE,
+    NODES,
+    PODS,
+    PODS_AT_MARK,
+    SUFFIX,
+)
 from tests.support.installed import Installed, cleared, until
 
 _STAGE = """\
@@ -51,6 +64,9 @@ def main() -> None:
         made.mkdir()
         with cleared(cluster):
             _live(cluster, made)
+            answers = FOLDER / f"{__version__}{ANSWERS_SUFFIX}"
+            answers.write_text(json.dumps(_answers(cluster), indent=1) + "\n", encoding="utf-8")
+            cluster.ok("stop", "cluster")
             shutil.copytree(cluster.workdir / "clusters" / NAME, made / "cluster")
         packed = FOLDER / f"{__version__}{SUFFIX}"
         packed.write_bytes(lzma.compress(_packed(made, cluster), preset=9 | lzma.PRESET_EXTREME))
@@ -74,7 +90,26 @@ def _live(cluster: Installed, made: Path) -> None:
         raise subprocess.CalledProcessError(recorder.returncode, "snapshot record", said)
     cluster.ok("snapshot", "save", "--path", str(made / "snapshot.db"))
     cluster.ok("snapshot", "save", "--format", "k8s", "--path", str(made / "objects.yaml"))
-    cluster.ok("stop", "cluster")
+
+
+def _answers(cluster: Installed) -> dict[str, Any]:
+    """Return what the controller answers to a command, by what it was asked."""
+    port = cluster.components()["kwok-controller"]["ports"][0]["hostPort"]
+    token = (cluster.workdir / "clusters" / NAME / "kwok-controller.token").read_text().strip()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def answer(path: str, body: bytes | None = None) -> str:
+        request = Request(f"http://127.0.0.1:{port}{path}", data=body, headers=headers)
+        with urlopen(request) as response:
+            return str(response.read().decode())
+
+    asked = ("/seen", "/kubelet", "/stages", "/stages/generation")
+    wanted = json.dumps({"nodes": {NODE: 2}}).encode()
+    return {
+        **{f"GET {path}": json.loads(answer(path)) for path in asked},
+        "POST /pod-addresses": json.loads(answer("/pod-addresses", wanted)),
+        "GET /metrics": answer("/metrics"),
+    }
 
 
 def _part(recording: Path) -> bool:

@@ -18,9 +18,9 @@ from kwokctl.dataplane.port import (
     Renewed,
 )
 from kwokctl.errors import ApiError
-from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import EVENTS, LEASES, NODE_LEASES, Resource
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.kube.transport.request import JSON, header_value
 from kwokctl.kube.transport.status import refusal
@@ -72,8 +72,8 @@ class ApiPlane:
         target: ObjectKey,
         patch: Patch,
         *,
-        current: Json = None,
-    ) -> Json:
+        current: ObjectInJson | None = None,
+    ) -> ObjectInJson:
         """Patch one object, or its subresource; server-side apply takes fields of other managers."""
         force = "&force=true" if patch.type is PatchType.APPLY else ""
         path = f"{_path(target, patch.subresource)}{self._query}{force}"
@@ -84,7 +84,8 @@ class ApiPlane:
             content_type=patch.type.value,
             as_user=patch.as_user,
         )
-        return orjson.loads(answer)
+        stored: ObjectInJson = orjson.loads(answer)
+        return stored
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes, one request each."""
@@ -96,7 +97,7 @@ class ApiPlane:
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
-        current: Json = None,
+        current: ObjectInJson | None = None,
     ) -> None:
         """Delete one object."""
         options: dict[str, object] = {}

@@ -124,7 +124,7 @@ class EtcdPlane:
 
     async def patch(
         self, target: ObjectKey, patch: Patch, *, current: ObjectInJson | None = None
-    ) -> Json:
+    ) -> ObjectInJson:
         """Patch one object: its status in etcd if the result is certain, else through the API."""
         changed = None
         if current is not None:
@@ -138,7 +138,7 @@ class EtcdPlane:
 
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: ObjectInJson
-    ) -> Json | None:
+    ) -> ObjectInJson | None:
         """Patch one object and create an Event in the same transaction, if both can go to etcd."""
         if self._is_left(EVENTS):
             return None

@@ -196,7 +196,7 @@ class KubeletWriter(Protocol):
 
     async def patch(
         self, target: ObjectKey, patch: Patch, *, current: ObjectInJson | None = None
-    ) -> Json:
+    ) -> ObjectInJson:
         """Patch one object, or its subresource, and return it as stored."""
         ...
 
@@ -246,7 +246,7 @@ class DirectWriter(Protocol):
 
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: ObjectInJson
-    ) -> Json | None:
+    ) -> ObjectInJson | None:
         """Patch one object and create an Event in one step."""
         ...
 

@@ -16,8 +16,11 @@ class MetadataInJson(TypedDict, total=False):
     uid: str
     resourceVersion: str
     creationTimestamp: str
+    deletionTimestamp: str
+    deletionGracePeriodSeconds: int
     generation: int
     labels: dict[str, str]
+    annotations: dict[str, str]
     finalizers: list[str]
     managedFields: Sequence[Json]
 

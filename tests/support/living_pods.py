@@ -140,7 +140,7 @@ def deleted(grace: int) -> Callable[[LivingPods, Json], None]:
 
 def evicted(story: LivingPods, pod: Json) -> None:
     """Evict a pod."""
-    seen = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "1"}}
+    seen: Json = {**pod, "metadata": {**pod["metadata"], "resourceVersion": "1"}}
     if story.controller.notices.may_evict(seen):
         story.controller.notices.evict(seen, "The node was low on resource: memory. ")
 

@@ -30,6 +30,7 @@ from kwokctl.dataplane.port import Figures, ObjectKey
 from kwokctl.errors import RequestError
 from kwokctl.expr.budget import BudgetError
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.stored import ObjectInJson
 
 _QUIET = 1.0
 """Seconds without a play after which an object counts as settled."""
@@ -438,7 +439,7 @@ class StageEngine:
         """Read an object again that is not as expected; return the kind of the error in view of that."""
         target = ObjectKey(self.resource, state.namespace or None, state.name)
         try:
-            value = orjson.loads(await self._context.reader.get(target))
+            value: ObjectInJson = orjson.loads(await self._context.reader.get(target))
         except RequestError as e:
             return error_kind(e)
         if value["metadata"].get("uid") != state.uid:

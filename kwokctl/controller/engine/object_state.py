@@ -16,6 +16,7 @@ from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.specialization.shape import ObjectForm
 
 
@@ -37,7 +38,7 @@ class WrittenObject(msgspec.Struct, frozen=True):
     """The object as a response shows it."""
 
 
-def answered(value: Json) -> WrittenObject:
+def answered(value: ObjectInJson) -> WrittenObject:
     """Return the object of a response."""
     return WrittenObject(int(value["metadata"].get("resourceVersion", UNKNOWN)), value=value)
 
@@ -80,7 +81,7 @@ class ObjectState:
         self.version = UNKNOWN
         self.raw: bytes | None = None
         """The object as JSON; None if the object waits for nothing, and while only `value` has this version."""
-        self.value: Json = None
+        self.value: ObjectInJson | None = None
         """The object decoded, while it is matched and played."""
         self.form: ObjectForm | None = None
         """The object as a form; None if its shape is not known."""
@@ -104,7 +105,7 @@ class ObjectState:
         """Whether the content is known: it is not kept for an object that waits for nothing."""
         return self.raw is not None or self.value is not None or self.form is not None
 
-    def opened(self) -> Json:
+    def opened(self) -> ObjectInJson:
         """Return the object decoded; the decoded form is kept until `fold` or `rest`."""
         if self.value is None:
             if self.raw is None and self.form is not None:

@@ -13,7 +13,7 @@ from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.model import Stage
 from kwokctl.errors import ExpressionError
-from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.retry import until_answered
 
 _OBJECTS_PER_BATCH = 200
@@ -85,12 +85,12 @@ class SecondLook:
             return
         if state.is_known and not state.busy:
             return
-        value = orjson.loads(raw)
+        value: ObjectInJson = orjson.loads(raw)
         if any(_may_be_for(stage, value) for stage in new):
             self._engine.wake(key, raw)
 
 
-def _may_be_for(stage: Stage, value: Json) -> bool:
+def _may_be_for(stage: Stage, value: ObjectInJson) -> bool:
     try:
         return stage.matches(value)
     except ExpressionError:

@@ -25,6 +25,7 @@ from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES, Resource
+from kwokctl.kube.stored import ObjectInJson
 
 
 class StepPlayer:
@@ -49,9 +50,9 @@ class StepPlayer:
         self,
         steps: Sequence[Step],
         target: ObjectKey,
-        value: Json,
+        value: ObjectInJson,
         functions: Mapping[str, object],
-    ) -> tuple[int, Json | None]:
+    ) -> tuple[int, ObjectInJson | None]:
         """Play the first step, or an Event together with the patch after it if one write can do both.
 
         Returns the number of steps played, and the stored object if it was patched, else None.
@@ -65,8 +66,8 @@ class StepPlayer:
         return 1, await self._play(steps[0], target, value, functions)
 
     async def _play(
-        self, step: Step, target: ObjectKey, value: Json, functions: Mapping[str, object]
-    ) -> Json | None:
+        self, step: Step, target: ObjectKey, value: ObjectInJson, functions: Mapping[str, object]
+    ) -> ObjectInJson | None:
         match step:
             case PatchStep():
                 return await self._patch(step, target, value, functions)
@@ -85,9 +86,9 @@ class StepPlayer:
         event: EventStep,
         step: PatchStep,
         target: ObjectKey,
-        value: Json,
+        value: ObjectInJson,
         functions: Mapping[str, object],
-    ) -> Json | None:
+    ) -> ObjectInJson | None:
         """Create an Event and patch the object in one write; None if that is impossible, or changes nothing."""
         if self._direct is None:
             return None
@@ -107,8 +108,12 @@ class StepPlayer:
         return answer
 
     async def _patch(
-        self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
-    ) -> Json | None:
+        self,
+        step: PatchStep,
+        target: ObjectKey,
+        value: ObjectInJson,
+        functions: Mapping[str, object],
+    ) -> ObjectInJson | None:
         patch = self._rendered(step, target, value, functions)
         if patch is None:
             self._metrics.count("kwok_controller_writes_saved_total", verb="patch")
@@ -117,7 +122,11 @@ class StepPlayer:
         return await self._plane.patch(target, patch, current=value)
 
     def _rendered(
-        self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
+        self,
+        step: PatchStep,
+        target: ObjectKey,
+        value: ObjectInJson,
+        functions: Mapping[str, object],
     ) -> Patch | None:
         """Return the patch of a step; None if it changes nothing."""
         document = rooted(step.template.render_object(value, functions), step.root, step.type)
@@ -138,8 +147,8 @@ class StepPlayer:
         )
 
     async def _finalizers(
-        self, step: FinalizersStep, target: ObjectKey, value: Json
-    ) -> Json | None:
+        self, step: FinalizersStep, target: ObjectKey, value: ObjectInJson
+    ) -> ObjectInJson | None:
         metadata = value["metadata"]
         current = metadata.get("finalizers") or []
         wanted = patches.finalizers_after(
@@ -159,7 +168,7 @@ class StepPlayer:
         patch = Patch(document=document, type=PatchType.MERGE)
         return await self._plane.patch(target, patch, current=value)
 
-    async def _delete(self, target: ObjectKey, value: Json) -> None:
+    async def _delete(self, target: ObjectKey, value: ObjectInJson) -> None:
         metadata = value["metadata"]
         if (
             metadata.get("deletionTimestamp")
@@ -171,17 +180,21 @@ class StepPlayer:
         self._metrics.count("kwok_controller_writes_total", verb="delete")
         await self._plane.delete(target, grace_seconds=0, uid=metadata["uid"], current=value)
 
-    async def _event(self, step: EventStep, target: ObjectKey, value: Json) -> None:
+    async def _event(self, step: EventStep, target: ObjectKey, value: ObjectInJson) -> None:
         event = self._about(step, target, value)
         self._metrics.count("kwok_controller_writes_total", verb="event")
         await self._plane.record(event)
 
-    def _about(self, step: EventStep, target: ObjectKey, value: Json) -> ObjectEvent:
+    def _about(self, step: EventStep, target: ObjectKey, value: ObjectInJson) -> ObjectEvent:
         metadata = value["metadata"]
         return about(step, target, metadata["uid"], metadata["resourceVersion"], self._wall())
 
     async def _apply(
-        self, step: ApplyStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
+        self,
+        step: ApplyStep,
+        target: ObjectKey,
+        value: ObjectInJson,
+        functions: Mapping[str, object],
     ) -> None:
         document = step.template.render_object(value, functions)
         applied = await self._applied(document, target)

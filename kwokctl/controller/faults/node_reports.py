@@ -16,6 +16,7 @@ from kwokctl.errors import RequestError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES
+from kwokctl.kube.stored import ObjectInJson
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +122,7 @@ class NodeReports:
             await self._record(value, "Rebooted", message, "Warning")
             self._rebooted.discard(node.name)
 
-    async def _complete(self, target: ObjectKey, value: Json) -> None:
+    async def _complete(self, target: ObjectKey, value: ObjectInJson) -> None:
         """Make allocatable what was added to a node's capacity, as a device plugin or a test does."""
         status = value.get("status") or {}
         allocatable = status.get("allocatable") or {}
@@ -131,19 +132,21 @@ class NodeReports:
             return
         await self._patch(target, value, {"allocatable": missing})
 
-    async def _patch(self, target: ObjectKey, value: Json, status: dict[str, Json]) -> None:
+    async def _patch(self, target: ObjectKey, value: ObjectInJson, status: dict[str, Json]) -> None:
         document = {"metadata": {"uid": value["metadata"]["uid"]}, "status": status}
         patch = Patch(document=document, type=PatchType.STRATEGIC, subresource="status")
         await self._context.plane.patch(target, patch)
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")
 
-    async def _turn(self, target: ObjectKey, value: Json, found: list[Turn]) -> None:
+    async def _turn(self, target: ObjectKey, value: ObjectInJson, found: list[Turn]) -> None:
         now = self._context.wall()
         await self._patch(target, value, {"conditions": [each.condition(now) for each in found]})
         for each in found:
             await self._record(value, each.event, f"Node {target.name} status is now: {each.event}")
 
-    async def _record(self, value: Json, reason: str, message: str, kind: str = "Normal") -> None:
+    async def _record(
+        self, value: ObjectInJson, reason: str, message: str, kind: str = "Normal"
+    ) -> None:
         metadata = value["metadata"]
         event = ObjectEvent(
             resource=NODES,

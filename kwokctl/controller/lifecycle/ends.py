@@ -8,6 +8,7 @@ import msgspec
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment
 from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 EVICTED = "Evicted"
 _DEADLINE = "DeadlineExceeded"
@@ -54,7 +55,11 @@ class PodEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def end_of(
-    pod: Json, status: Mapping[str, Any], now: float, grace: float, eviction: Eviction | None
+    pod: ObjectInJson,
+    status: Mapping[str, Any],
+    now: float,
+    grace: float,
+    eviction: Eviction | None,
 ) -> PodEnd | None:
     """Return why a pod ends now; None if there is no reason beside its containers."""
     meta = pod["metadata"]
@@ -70,7 +75,7 @@ def end_of(
     return None
 
 
-def deadline_of(pod: Json, status: Mapping[str, Any]) -> float | None:
+def deadline_of(pod: ObjectInJson, status: Mapping[str, Any]) -> float | None:
     """Return until when a pod may be active."""
     seconds = pod["spec"].get("activeDeadlineSeconds")
     return None if seconds is None else read_moment(status["startTime"]) + float(seconds)

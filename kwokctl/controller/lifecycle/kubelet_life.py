@@ -138,8 +138,6 @@ class KubeletLife:
         patch = status_patch(value, outcome.status)
         answer = await self._context.plane.patch(target, patch, current=value)
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")
-        if answer is None:
-            return WrittenPod(state.version, outcome=outcome, is_as_written=False)
         after = answered(answer)
         is_as_written = answer.get("status") is (patch.result or {}).get("status")
         return WrittenPod(after.version, value=answer, outcome=outcome, is_as_written=is_as_written)

@@ -16,6 +16,7 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.replacing import replace
 from kwokctl.specialization.holes import mapped
 from kwokctl.specialization.shape import ObjectForm, Shape
@@ -115,7 +116,7 @@ def _traced(
 
 
 def _place(
-    pod: Json, functions: Mapping[str, Callable[..., Any]], programs: ProgramRules
+    pod: ObjectInJson, functions: Mapping[str, Callable[..., Any]], programs: ProgramRules
 ) -> NodeOffer:
     meta, spec = pod["metadata"], pod["spec"]
     is_host = bool(spec.get("hostNetwork"))
@@ -137,7 +138,7 @@ def _levels(memory: PodMemory, now: object) -> Mapping[str, int]:
     return dict(memory.levels) or _NOTHING
 
 
-def _after(pod: Json, status: Json, source: Source) -> Shape:
+def _after(pod: ObjectInJson, status: Json, source: Source) -> Shape:
     """Return the shape of pods with another status; NotSymbolicError if it might be refused."""
     patch = status_patch(pod, status)
     before, after = (

@@ -10,7 +10,7 @@ from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
 from kwokctl.controller.lifecycle.statuses import has_started
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.errors import ExpressionError
-from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.specialization.ripening import Ripening
 from kwokctl.specialization.shape import ObjectForm, Shape
 from kwokctl.specialization.source import MisfitError
@@ -25,7 +25,7 @@ _Levels: TypeAlias = tuple[tuple[str, int], ...] | None
 class CommonPod(NamedTuple):
     """The facts that pods of one shape share."""
 
-    pod: Json
+    pod: ObjectInJson
     """Its phase and its generations can be read."""
     has_started: bool
     claims: Claims
@@ -70,7 +70,7 @@ class LifePlans:
         return None
 
 
-def _common(pod: Json) -> CommonPod | None:
+def _common(pod: ObjectInJson) -> CommonPod | None:
     """Return what can be read of a pod with symbols."""
     try:
         status, meta = pod.get("status") or {}, pod["metadata"]

@@ -17,7 +17,7 @@ from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodM
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.replacing import replace
 
 
@@ -166,5 +166,5 @@ class PodLooks:
             programs=self._programs,
         )
 
-    def _refusal(self, state: ObjectState, value: Json) -> Refusal | None:
+    def _refusal(self, state: ObjectState, value: ObjectInJson) -> Refusal | None:
         return self._room.refusal(state.node, state.uid, value, claims_of(value["spec"]))

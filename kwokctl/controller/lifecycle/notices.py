@@ -7,7 +7,7 @@ from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import FINAL, Absence
 from kwokctl.controller.lifecycle.statuses import has_started
-from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 
 class PodNotices:
@@ -19,13 +19,13 @@ class PodNotices:
         self._life = life
         self._looks = looks
 
-    def may_evict(self, pod: Json) -> bool:
+    def may_evict(self, pod: ObjectInJson) -> bool:
         """Return whether a pod has begun to live here, and has not come to its end."""
         state = self._engine.get(_key(pod))
         is_ours = state is not None and self._life.concerns(state)
         return is_ours and has_started(pod) and pod["status"].get("phase") not in FINAL
 
-    def evict(self, pod: Json, message: str) -> None:
+    def evict(self, pod: ObjectInJson, message: str) -> None:
         """Let a pod come to its end."""
         state = self._engine.get(_key(pod))
         if state is None or state.uid != pod["metadata"].get("uid") or state.parked:
@@ -48,5 +48,5 @@ class PodNotices:
             self._engine.park(key)
 
 
-def _key(pod: Json) -> str:
+def _key(pod: ObjectInJson) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"

@@ -26,6 +26,7 @@ from kwokctl.controller.lifecycle.pod_containers import PodContainers
 from kwokctl.controller.lifecycle.resizing import let_replace, resize
 from kwokctl.controller.lifecycle.statuses import addresses_of
 from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.replacing import replace
 
 _SANDBOX = 0.5
@@ -35,7 +36,7 @@ _REMOVAL = 2.0
 write between the two makes the second fail. A real kubelet is slower than that."""
 
 
-def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> PodOutcome:
+def sync(pod: ObjectInJson, memory: PodMemory | None, now: float, place: NodeOffer) -> PodOutcome:
     """Advance a pod to now, by at most one change of each container.
 
     `now` is a POSIX time stamp. Raises ExpressionError where an annotation cannot be read.
@@ -55,7 +56,7 @@ def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> P
     return life.outcome(place)
 
 
-def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
+def _admit(pod: ObjectInJson, now: float, place: NodeOffer) -> PodOutcome:
     start = {"startTime": write_moment(now)}
     before = pod.get("status") or {}
     generation = pod["metadata"].get("generation")
@@ -66,7 +67,7 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
         event = PodEvent(type="Warning", reason=reason, message=message)
         status = {**before, **observed, **start, **failed, "conditions": []}
         return PodOutcome(status=status, events=(event,))
-    admitted = {**pod, "status": {**before, **start}}
+    admitted: ObjectInJson = {**pod, "status": {**before, **start}}
     life = _Life(admitted, PodMemory(at=now), now, replace(place, absence=None))
     life.go_on()
     return life.outcome(place)
@@ -75,7 +76,7 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
 class _Life:
     """A pod and its containers, while they are looked at."""
 
-    def __init__(self, pod: Json, memory: PodMemory, now: float, place: NodeOffer) -> None:
+    def __init__(self, pod: ObjectInJson, memory: PodMemory, now: float, place: NodeOffer) -> None:
         self.pod, self.now, self.reported = pod, now, memory.at
         self.spec, self.meta, self.before = pod["spec"], pod["metadata"], pod["status"]
         self.grace = float(self.spec.get("terminationGracePeriodSeconds", 30))

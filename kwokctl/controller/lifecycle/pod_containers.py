@@ -12,6 +12,7 @@ from kwokctl.controller.lifecycle.containers.states import fresh_status
 from kwokctl.controller.lifecycle.moments import read_moment
 from kwokctl.controller.lifecycle.outcome import PodMemory
 from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 
 class PodContainers:
@@ -19,7 +20,7 @@ class PodContainers:
 
     def __init__(
         self,
-        pod: Json,
+        pod: ObjectInJson,
         memory: PodMemory,
         now: float,
         awake: float = 0.0,
@@ -65,7 +66,7 @@ class PodContainers:
 
 
 def _reader(
-    pod: Json, memory: PodMemory, awake: float, programs: ProgramRules
+    pod: ObjectInJson, memory: PodMemory, awake: float, programs: ProgramRules
 ) -> Callable[[Part], list[PodContainer]]:
     spec, meta, before = pod["spec"], pod["metadata"], pod["status"]
     policy = spec.get("restartPolicy") or "Always"

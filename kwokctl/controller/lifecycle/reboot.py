@@ -13,6 +13,7 @@ from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.lifecycle.pod_containers import PodContainers
 from kwokctl.controller.stages.identifiers import container_id
 from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 SANDBOX_CHANGED = PodEvent(
     reason="SandboxChanged", message="Pod sandbox changed, it will be killed and re-created."
@@ -36,7 +37,7 @@ def befall(containers: PodContainers, at: float) -> bool:
     return True
 
 
-def restarted(pod: Json, at: float) -> Json:
+def restarted(pod: ObjectInJson, at: float) -> Json:
     """Return the status of a pod that Stages play: its containers have been started again.
 
     Those of a pod that is not restarted have failed.
@@ -53,7 +54,9 @@ def restarted(pod: Json, at: float) -> Json:
     return status
 
 
-def _after(container: Mapping[str, Any], pod: Json, at: float, *, is_restarted: bool) -> Json:
+def _after(
+    container: Mapping[str, Any], pod: ObjectInJson, at: float, *, is_restarted: bool
+) -> Json:
     running = (container.get("state") or {}).get("running")
     if not running or read_moment(running.get("startedAt") or write_moment(0)) >= int(at):
         return container

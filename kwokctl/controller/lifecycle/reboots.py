@@ -8,8 +8,8 @@ from kwokctl.controller.lifecycle.outcome import Absence
 from kwokctl.controller.lifecycle.reboot import restarted
 from kwokctl.controller.lifecycle.statuses import status_patch
 from kwokctl.dataplane.port import ObjectKey
-from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.stored import ObjectInJson
 
 
 class Reboots:
@@ -47,7 +47,7 @@ class Reboots:
         answer = await self._context.plane.patch(target, patch, current=value)
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")
         self._looks.caught_up(state.uid)
-        return WrittenObject(state.version) if answer is None else answered(answer)
+        return answered(answer)
 
     async def report(self, state: ObjectState, written: WrittenObject) -> None:
         """Let the pod be looked at: there is nothing to report."""
@@ -62,6 +62,6 @@ class Reboots:
         """Note that a pod is gone: `PodLooks` forgets its reboot."""
 
 
-def _is_recovered(pod: Json, absence: Absence) -> bool:
+def _is_recovered(pod: ObjectInJson, absence: Absence) -> bool:
     """Return whether a reboot makes nothing else of a pod of Stages."""
     return bool(restarted(pod, absence.until) == (pod.get("status") or {}))

@@ -6,6 +6,7 @@ from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.dataplane.port import Patch
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
+from kwokctl.kube.stored import ObjectInJson
 
 
 def addresses_of(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:
@@ -20,19 +21,19 @@ def addresses_of(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:
     return found
 
 
-def own_ips(pod: Json, *, is_host: bool) -> Sequence[str]:
+def own_ips(pod: ObjectInJson, *, is_host: bool) -> Sequence[str]:
     """Return the addresses that a pod has, and keeps; none for one with those of its node."""
     if is_host:
         return ()
     return [each["ip"] for each in (pod.get("status") or {}).get("podIPs") or ()]
 
 
-def has_started(pod: Json) -> bool:
+def has_started(pod: ObjectInJson) -> bool:
     """Return whether a kubelet has begun with a pod."""
     return "startTime" in (pod.get("status") or {})
 
 
-def status_patch(pod: Json, status: Json) -> Patch:
+def status_patch(pod: ObjectInJson, status: Json) -> Patch:
     """Replace the parts of a pod's status that have changed; no part is ever removed.
 
     The result is certain, also with the nulls that the API server shows within conditions: they are

@@ -96,7 +96,8 @@ class RecordedObjects:
 
 def clean(body: Mapping[str, Json]) -> dict[str, Json]:
     """Return what a client would send of an object that a cluster has stored."""
-    wanted = {key: value for key, value in sent(orjson.dumps(body)).items() if key != "status"}
+    created: Json = sent(orjson.dumps(body))
+    wanted: dict[str, Json] = {key: value for key, value in created.items() if key != "status"}
     wanted["metadata"].pop("managedFields", None)
     wanted["metadata"].pop("ownerReferences", None)
     if wanted["kind"] == "Pod" and isinstance(wanted.get("spec"), dict):

@@ -6,6 +6,7 @@ import orjson
 
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.json_value import Json
+from kwokctl.kube.stored import MetadataInJson, ObjectInJson
 
 NOT_SENT = (
     "uid", "resourceVersion", "selfLink", "generation", "creationTimestamp", "deletionTimestamp",
@@ -54,25 +55,25 @@ def is_of_the_cluster(item: RestoreItem) -> bool:
     return bool(labels.get(key) == value)
 
 
-def sent(body: bytes) -> dict[str, Json]:
+def sent(body: bytes) -> ObjectInJson:
     """Return the body that creates an object, including its status."""
-    value: dict[str, Json] = orjson.loads(body)
-    metadata = {k: v for k, v in value["metadata"].items() if k not in NOT_SENT}
+    value: ObjectInJson = orjson.loads(body)
+    metadata: Json = {k: v for k, v in value["metadata"].items() if k not in NOT_SENT}
     value["metadata"] = metadata
     if value["kind"] == "Job" and str(value["apiVersion"]).startswith("batch/"):
         _without_generated(value)
     return value
 
 
-def replacing(value: dict[str, Json], existing: Mapping[str, Json]) -> dict[str, Json]:
+def replacing(value: ObjectInJson, existing: Mapping[str, Json]) -> ObjectInJson:
     """Return the body that replaces an existing object."""
     there = existing["metadata"]
-    metadata = {
+    metadata: MetadataInJson = {
         **value["metadata"],
         "uid": there["uid"],
         "resourceVersion": there["resourceVersion"],
     }
-    changed = {**value, "metadata": metadata}
+    changed: ObjectInJson = {**value, "metadata": metadata}
     spec, before = value.get("spec"), existing.get("spec")
     if isinstance(spec, dict) and isinstance(before, dict):
         fixed = {name: before[name] for name in _FIXED.get(value["kind"], ()) if name in before}
@@ -82,7 +83,7 @@ def replacing(value: dict[str, Json], existing: Mapping[str, Json]) -> dict[str,
     return changed
 
 
-def without_address(value: dict[str, Json]) -> dict[str, Json] | None:
+def without_address(value: ObjectInJson) -> ObjectInJson | None:
     """Return a Service without its address, so that it gets another; None for other objects."""
     spec = value.get("spec")
     if value["kind"] != "Service" or not spec or spec.get("clusterIP", "None") == "None":
@@ -91,7 +92,7 @@ def without_address(value: dict[str, Json]) -> dict[str, Json] | None:
     return {**value, "spec": left}
 
 
-def _without_generated(job: dict[str, Json]) -> None:
+def _without_generated(job: ObjectInJson) -> None:
     spec = job.get("spec") or {}
     if spec.get("manualSelector"):
         return

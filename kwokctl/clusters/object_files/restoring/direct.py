@@ -5,7 +5,7 @@ store the others unchanged as well. Pods that cannot be written this way also go
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -29,15 +29,14 @@ from kwokctl.dataplane.port import FEWEST_COPIES
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import Compare, Put
 from kwokctl.etcd.marks.difference import Write
-from kwokctl.json_value import Json
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.resource import NAMESPACES, PODS
-from kwokctl.kube.stored import MetadataInJson
+from kwokctl.kube.stored import MetadataInJson, ObjectInJson
 
 
 class _Pod(msgspec.Struct, frozen=True):
     item: RestoreItem
-    value: dict[str, Json]
+    value: ObjectInJson
 
 
 class DirectPods:
@@ -163,11 +162,9 @@ class DirectPods:
         return self._keys.key(PODS, pod.item.object.namespace, pod.item.object.name)
 
 
-def _whole(
-    value: Mapping[str, Json], proven: MetadataInJson, *, uid: str, now: str
-) -> dict[str, Json]:
+def _whole(value: ObjectInJson, proven: MetadataInJson, *, uid: str, now: str) -> ObjectInJson:
     """Return an object with the metadata that the API server would give it."""
-    metadata = {**value["metadata"], "uid": uid, "creationTimestamp": now}
+    metadata: MetadataInJson = {**value["metadata"], "uid": uid, "creationTimestamp": now}
     if "generation" in proven:
         metadata["generation"] = proven["generation"]
     return {**value, "metadata": metadata}

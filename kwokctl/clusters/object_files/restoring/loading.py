@@ -19,8 +19,8 @@ from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.surroundings import Surroundings
 from kwokctl.errors import ApiError, NotFoundError
-from kwokctl.json_value import Json
 from kwokctl.kube.client import FIELD_MANAGER, Client
+from kwokctl.kube.stored import ObjectInJson
 from kwokctl.progress import Step
 from kwokctl.retry import may_pass, retried
 from kwokctl.tasks import for_each
@@ -114,7 +114,7 @@ class ObjectLoader:
         self._uids.note(item.object.uid, stored["metadata"]["uid"])
         await self._write_status(item, value, stored)
 
-    async def _created(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
+    async def _created(self, item: RestoreItem, value: ObjectInJson) -> ObjectInJson:
         for tries in range(_TRIES):
             try:
                 return await self._post(item, value)
@@ -129,7 +129,7 @@ class ObjectLoader:
                     await asyncio.sleep(_PAUSE)
         raise AssertionError
 
-    async def _post(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
+    async def _post(self, item: RestoreItem, value: ObjectInJson) -> ObjectInJson:
         path = item.resource.path(item.object.namespace or None) + _QUERY
         return await self._sent("POST", path, value)
 
@@ -143,7 +143,7 @@ class ObjectLoader:
         where = item.resource, item.object.namespace or None, item.object.name
         return await retried(partial(self._client.find, *where)) is not None
 
-    async def _replaced(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
+    async def _replaced(self, item: RestoreItem, value: ObjectInJson) -> ObjectInJson:
         where = item.resource, item.object.namespace or None, item.object.name
         path = item.resource.path(*where[1:]) + _QUERY
         for _ in range(_TRIES):
@@ -156,7 +156,7 @@ class ObjectLoader:
         raise NotFoundError("other clients change it all the time")
 
     async def _write_status(
-        self, item: RestoreItem, value: dict[str, Json], stored: dict[str, Json]
+        self, item: RestoreItem, value: ObjectInJson, stored: ObjectInJson
     ) -> None:
         status = value.get("status")
         if not item.kind.has_status or not status or stored.get("status") == status:
@@ -172,9 +172,9 @@ class ObjectLoader:
                 raise
             self.counts.failed.append(f"the status of {item.object.label}: {e}")
 
-    async def _sent(self, method: str, path: str, value: dict[str, Json]) -> dict[str, Json]:
+    async def _sent(self, method: str, path: str, value: ObjectInJson) -> ObjectInJson:
         body = orjson.dumps(value)
-        answer: dict[str, Json] = msgspec.json.decode(
+        answer: ObjectInJson = msgspec.json.decode(
             await retried(partial(self._client.call, method, path, body))
         )
         return answer

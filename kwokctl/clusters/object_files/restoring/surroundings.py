@@ -9,9 +9,9 @@ import orjson
 from kwokctl.clusters.object_files.reading import Owner
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.errors import ApiError, NotFoundError
-from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import NAMESPACES, SERVICE_ACCOUNTS, Resource
+from kwokctl.kube.stored import ObjectInJson
 
 
 class Surroundings:
@@ -31,7 +31,7 @@ class Surroundings:
             self._uids[key] = await self._found(owner, namespace)
         return self._uids[key]
 
-    async def helped(self, refusal: ApiError, item: RestoreItem, value: dict[str, Json]) -> bool:
+    async def helped(self, refusal: ApiError, item: RestoreItem, value: ObjectInJson) -> bool:
         """Create the object that a refused one lacks; False if that is not the reason of the refusal."""
         text, namespace = str(refusal).lower(), item.object.namespace
         if refusal.status == HTTPStatus.NOT_FOUND and namespace:

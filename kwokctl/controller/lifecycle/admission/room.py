@@ -6,7 +6,7 @@ from kwokctl.controller.lifecycle.admission.node_state import node_state
 from kwokctl.controller.lifecycle.admission.refusal import Refusal, refusal_of
 from kwokctl.controller.nodes.facts import NO_FACTS
 from kwokctl.controller.nodes.registry import NodeRegistry
-from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 
 class NodeRoom:
@@ -16,7 +16,7 @@ class NodeRoom:
         self._nodes = nodes
         self._commitments = Commitments()
 
-    def refusal(self, node: str, uid: str, pod: Json, claims: Claims) -> Refusal | None:
+    def refusal(self, node: str, uid: str, pod: ObjectInJson, claims: Claims) -> Refusal | None:
         """Return why a node refuses a pod that takes so much; None if it admits it, which is then counted."""
         known = self._nodes.get(node)
         facts = NO_FACTS if known is None else known.facts
@@ -27,7 +27,7 @@ class NodeRoom:
             self._commitments.take(node, uid, claims)
         return refusal
 
-    def note(self, node: str, uid: str, pod: Json) -> None:
+    def note(self, node: str, uid: str, pod: ObjectInJson) -> None:
         """Count a pod that the node has taken before; count it again if its spec has changed."""
         meta = pod["metadata"]
         is_changed = meta.get("generation") != pod["status"].get("observedGeneration")

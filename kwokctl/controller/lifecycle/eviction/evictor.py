@@ -12,8 +12,8 @@ from kwokctl.controller.nodes.pressures import pressures_of
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.errors import RequestError
-from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.stored import ObjectInJson
 
 log = logging.getLogger(__name__)
 
@@ -24,11 +24,11 @@ _EVERY = 10.0
 class Evictable(Protocol):
     """The pods that live as on a kubelet."""
 
-    def may_evict(self, pod: Json) -> bool:
+    def may_evict(self, pod: ObjectInJson) -> bool:
         """Return whether a pod has started, and has not ended."""
         ...
 
-    def evict(self, pod: Json, message: str) -> None:
+    def evict(self, pod: ObjectInJson, message: str) -> None:
         """End a pod."""
         ...
 

@@ -11,6 +11,7 @@ from kwokctl.controller.lifecycle.admission.requests import amount
 from kwokctl.errors import KwokctlError
 from kwokctl.expr.cel.values.quantities import CelQuantity
 from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 _RESOURCES = {
     "MemoryPressure": "memory",
@@ -33,13 +34,13 @@ def victim_of(pods: Sequence[Json], pressures: Sequence[str]) -> tuple[Json, str
     return victim, _message(victim, resource)
 
 
-def _rank(pod: Json, resource: str) -> tuple[bool, int, int, str]:
+def _rank(pod: ObjectInJson, resource: str) -> tuple[bool, int, int, str]:
     """Return a key: those above their requests, of low priority, and furthest above come first."""
     above = sum(used - requested for _, used, requested in _usages(pod, resource))
     return above <= 0, priority_of(pod), -above, str(pod["metadata"].get("creationTimestamp"))
 
 
-def _message(pod: Json, resource: str) -> str:
+def _message(pod: ObjectInJson, resource: str) -> str:
     above = (
         f"Container {name} was using {_written(used)}, request is {_written(requested)}, "
         f"has larger consumption of {resource}. "
@@ -49,7 +50,7 @@ def _message(pod: Json, resource: str) -> str:
     return f"The node was low on resource: {resource}. {''.join(above)}"
 
 
-def _usages(pod: Json, resource: str) -> Iterator[tuple[str, int, int]]:
+def _usages(pod: ObjectInJson, resource: str) -> Iterator[tuple[str, int, int]]:
     """Yield the name of each container, what it uses, and what it requests."""
     text = (pod["metadata"].get("annotations") or {}).get(_USAGE + resource)
     for each in pod["spec"].get("containers") or ():

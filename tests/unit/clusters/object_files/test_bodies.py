@@ -5,6 +5,7 @@ import orjson
 from kwokctl.clusters.object_files.restoring.bodies import replacing, sent, without_address
 from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.json_value import Json
+from kwokctl.kube.stored import ObjectInJson
 
 OLD, NEW = "00000000-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000001"
 
@@ -37,7 +38,8 @@ def test_a_job_with_a_selector_of_its_own_keeps_it() -> None:
 
 def test_an_update_keeps_what_cannot_be_changed() -> None:
     there = {"metadata": {"uid": "u", "resourceVersion": "7"}, "spec": {"podCIDR": "10.0.0.0/24"}}
-    node = {"kind": "Node", "metadata": {"name": "n"}, "spec": {"podCIDR": "10.9.0.0/24", "x": 1}}
+    spec = {"podCIDR": "10.9.0.0/24", "x": 1}
+    node: ObjectInJson = {"kind": "Node", "metadata": {"name": "n"}, "spec": spec}
     assert replacing(node, there) == {
         "kind": "Node",
         "metadata": {"name": "n", "uid": "u", "resourceVersion": "7"},

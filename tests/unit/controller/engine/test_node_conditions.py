@@ -268,7 +268,7 @@ def played(name: str, have: Json) -> FakeCluster:
     document = Document(kind="Stage", api_version="", name=name, body=body, source=name)
     (stage,) = read_stages([document])
     cluster = FakeCluster(NODES, PODS)
-    value = cluster.put(NODES, have)
+    value: Any = cluster.put(NODES, have)
     player = StepPlayer(cluster, cluster, controller_metrics(), lambda: parse_time(NOW))
     functions = for_nodes(common(lambda: parse_time(NOW)), Kubelet())
     (step,) = stage.steps

@@ -9,6 +9,9 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.options import spellings
+
 FOLDER, FILE = "folder", "file.yaml"
 """What the tests make in the folder in which the command is called."""
 
@@ -40,6 +43,16 @@ VALUES = (
     ",",
     "null",
 )
+
+FEW = ("", "-1", "a\nb", FOLDER, FILE, "null")
+"""Of each kind of check one value that it refuses and, if there is one, one that it takes."""
+
+READ_WITH_KEYS = frozenset(
+    spelling.flag
+    for spelling in spellings(usual_options())
+    if spelling.type in (str, int) and spelling.flag not in ("", "--runtime")
+)
+"""Flags whose text is passed on as it is, and read where variables and keys are; only the registry knows the runtimes."""
 
 Taken = Callable[[str], bool]
 """Whether a value is one that an option takes."""

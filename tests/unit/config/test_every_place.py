@@ -1,4 +1,7 @@
-"""Every option in every place but the command line, with values that it does not take."""
+"""Every option of clusters in every place, with values that it does not take.
+
+`tests/cli/test_bad_values.py` shows that the command line passes a value on to the reading that is tried here.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +15,7 @@ from kwokctl.config.declaring import Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.options import spellings
 from kwokctl.config.resolve import resolve_options
-from kwokctl.errors import ConfigError
+from kwokctl.errors import ConfigError, UsageError
 from tests.support import bad_values
 
 _TYPED: tuple[Any, ...] = (
@@ -31,13 +34,14 @@ _TYPED: tuple[Any, ...] = (
 _OPTIONS = spellings(usual_options())
 _NUMBERS = [s for s in _OPTIONS if s.type is int]
 _SWITCHES = [s for s in _OPTIONS if s.type is bool]
+_TEXTS = [s for s in _OPTIONS if s.flag in bad_values.READ_WITH_KEYS]
 
 
 def _said(read: Callable[[], object]) -> str:
     """Return the error that reading ends with; empty if there is none."""
     try:
         read()
-    except ConfigError as e:
+    except (ConfigError, UsageError) as e:
         return str(e)
     return ""
 
@@ -63,6 +67,19 @@ def test_a_variable_is_read_or_named(
         said = _said(partial(resolve_options, usual_options(), {}, {spelling.env: value}, []))
         assert not said or said.startswith(f"{spelling.env} is '{value}', ")
         assert said or value == "" or spelling not in (*_NUMBERS, *_SWITCHES)
+
+
+@pytest.mark.parametrize("spelling", _TEXTS, ids=lambda s: s.flag)
+def test_a_flag_takes_what_its_documentation_says(
+    spelling: Spelling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad_values.prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for value in bad_values.VALUES:
+        chosen = {spelling.field: value}
+        said = _said(partial(resolve_options, usual_options(), chosen, {}, []))
+        is_taken = bad_values.takes("create cluster", spelling.flag, spelling.metavar, value)
+        assert value == "" or is_taken == (not said), f"{value!r}: {said}"
 
 
 @pytest.mark.parametrize("spelling", [s for s in _OPTIONS if s.key], ids=lambda s: s.key)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli.main import run
+from tests.support import preloaded
 from tests.support.recording_runner import RecordingRunner
 
 Kwokctl = Callable[..., subprocess.CompletedProcess[str]]
@@ -32,10 +33,15 @@ def kwokctl(environ: dict[str, str], tmp_path: Path) -> Kwokctl:
     """Run the command as a process."""
 
     def call(*words: str, umask: int = -1, **more: str) -> subprocess.CompletedProcess[str]:
+        environment = preloaded.read_at_start(os.environ) | environ | more
+        if umask == -1 and preloaded.serves(environment):
+            return preloaded.run(
+                words, environment=environment, stdin="", timeout=60, folder=tmp_path
+            )
         root = str(Path(__file__).parents[2])
         return subprocess.run(
             [sys.executable, "-m", "kwokctl", *words],
-            env=environ | {"PYTHONPATH": root} | more,
+            env=environment | {"PYTHONPATH": root},
             cwd=tmp_path,
             umask=umask,
             capture_output=True,

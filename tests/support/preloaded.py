@@ -30,18 +30,23 @@ _READ_AT_START = ("PYTHON", "LANG", "LC_", "TZ")
 
 def serves(environment: Mapping[str, str]) -> bool:
     """Return whether a Python that starts with this environment would be as the one that is forked."""
-    return _read_at_start(environment) == _server().read_at_start
+    return read_at_start(environment) == _server().read_at_start
 
 
 def run(
-    words: Sequence[str], *, environment: Mapping[str, str], stdin: str, timeout: float
+    words: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    stdin: str,
+    timeout: float,
+    folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command with captured output, as subprocess.run does."""
+    """Run the command with captured output, as subprocess.run does; in our folder if none is given."""
     deadline = time.monotonic() + timeout
     out, err = _Captured(), _Captured()
     with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as answers:
         line.connect(_server().address)
-        feed = _send(line, (words, dict(environment), str(Path.cwd())), out, err)
+        feed = _send(line, (words, dict(environment), str(folder or Path.cwd())), out, err)
         threading.Thread(target=_feed, args=(feed, stdin), daemon=True).start()
         pid = int(answers.readline())
         try:
@@ -142,7 +147,7 @@ def _server() -> _Server:
     assert process.stdout.readline() == b"listening\n"
     process.stdout.close()
     atexit.register(_end, process)
-    return _Server(address, _read_at_start(os.environ))
+    return _Server(address, read_at_start(os.environ))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -151,5 +156,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait(_PATIENCE)
 
 
-def _read_at_start(environment: Mapping[str, str]) -> Mapping[str, str]:
+def read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a Python reads before it runs anything."""
     return {name: environment[name] for name in environment if name.startswith(_READ_AT_START)}

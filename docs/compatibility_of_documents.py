@@ -1,6 +1,6 @@
 """The parts of the page of compatibility that are no options of clusters: documents, variables, `kwok`, `kectl`.
 
-What becomes of each follows from the shapes and parsers that read it.
+The support of each follows from the shapes and parsers that read it.
 """  # noqa: INP001 - a part of a program, not a package
 
 from collections.abc import Callable, Iterator, Mapping

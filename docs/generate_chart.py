@@ -56,7 +56,7 @@ _PLACES: Mapping[str, str] = {
     "PLACE-OF-DIGEST": 'sha256-{{ include "kwok.configuration" . | sha256sum | trunc 12 }}',
     NAME: '{{ include "kwok.name" . }}',
 }
-"""What is in the objects, and what takes its place in the chart."""
+"""The texts in the objects, with their replacements in the chart."""
 _LINES: Mapping[str, str] = {
     "      PLACE-OF-CHOSEN: ''\n": "".join(
         f"      {{{{- with .Values.{name} }}}}\n      {name}: {{{{ toJson . }}}}\n      {{{{- end }}}}\n"

@@ -30,7 +30,7 @@ COMMANDS = (
 )
 _COLUMNS, _ROWS = 108, 40
 _CONTROL = re.compile(r"\x1b\[(\??)(\d*)([A-JKhl])|(\n)|(\r)")
-"""What moves the cursor or erases; colours stay in the text."""
+"""The sequences that move the cursor or erase; colours stay in the text."""
 _FORMAT = """\
 <svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <title>kwokctl creates a cluster with 1,000 nodes and 2,000 pods and shows it</title>

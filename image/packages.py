@@ -13,7 +13,7 @@ _UNUSED = (
     "libgdbm", "libperl", "libsqlite3", "libreadline", "libncursesw", "libacl", "libselinux", "libpcre2",
     "libmd0", "libzstd", "gcc-12-base", "libtinfo",
 )  # fmt: skip
-"""What other packages need only to be installed, or for modules that are never imported."""
+"""Packages that others need only to be installed, or for modules that are never imported."""
 _LEFT_OUT = (
     "usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/binfmts",
     "usr/share/python3", "usr/share/applications", "usr/share/pixmaps", "usr/share/bug",

@@ -10,7 +10,7 @@ from image.commands import ROOT, run
 from image.packages import Packages
 
 PACKAGES = ("python3.11-minimal", "libpython3.11-stdlib", "libstdc++6")
-"""What the image is made of; what they depend on follows."""
+"""The packages of the image; their dependencies follow."""
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 _SOURCES = "etcd3>=0.12,<0.13"
 _PYTHON = "311"

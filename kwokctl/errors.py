@@ -34,7 +34,7 @@ _FINAL = (
     "received message larger than max",
     "etcdserver: permission denied",
 )
-"""What etcd says, by way of the API server, too, which takes such refusals for failures of its own."""
+"""Refusals of etcd, which the API server passes on as failures of its own."""
 _FINAL_CODES = frozenset({3, 7, 12, 16})
 """INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED."""
 
@@ -181,7 +181,7 @@ class RequestError(KwokctlError):
     """
 
     path: ClassVar[str]
-    """Where the request was sent, for messages."""
+    """The path of the request, for messages."""
     status: int = 0
     reason: str = ""
 

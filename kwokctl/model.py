@@ -113,7 +113,7 @@ class OwnManner(msgspec.Struct, frozen=True, kw_only=True):
     """The settings for running a component that its user describes; kwokctl's own components need none."""
 
     entry: tuple[str, ...] = ()
-    """What its image is started with; empty for what the image says."""
+    """The entry point of its image; empty for the image's own."""
     user: str = ""
     """The user of its container; empty for the one that the image says."""
     folder: str = ""
@@ -143,11 +143,11 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     """More names and addresses for its certificate, where the runtime makes that."""
     limits: Limits = Limits()
     objects: Sequence[Mapping[str, Json]] = ()
-    """What it needs in the cluster: applied before it starts, once the API server is ready."""
+    """The objects that it needs in the cluster: applied before it starts, once the API server is ready."""
     files: Mapping[Path, str] = msgspec.field(default_factory=dict)
-    """What it reads: written, for its owner only, before it starts."""
+    """The files that it reads: written, for its owner only, before it starts."""
     url: str = ""
-    """Where a person of this host opens its pages, if it has any."""
+    """The address of its web pages on this host, if it has any."""
     own: OwnManner | None = None
     """Given for one that its user describes."""
     held_at: str = ""

@@ -16,8 +16,8 @@ class Standstill(float):
 
 
 USUAL = Standstill(300.0)
-"""How long nothing may move where no other limit was given: a component becomes ready in seconds, and
-this is the same on a machine that is fifty times slower."""
+"""The longest time without progress if no other limit was given: a component becomes ready in seconds, and
+this suffices on a machine that is fifty times slower."""
 
 STARTING = 15.0
 """Seconds for an answer of a program that starts, on a machine whose time all of them want at once: a

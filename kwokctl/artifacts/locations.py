@@ -56,15 +56,15 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     batch: str
     """Orders of one batch are got together, under one lock of this name."""
     url: str
-    """Where it is published; a path if it is in an archive on this machine."""
+    """The address of the download; a path for a file in an archive on this machine."""
     member: str = ""
     """The file in the archive at `url`; empty if that is the program itself."""
     sums: tuple[str, ...] = ()
-    """Where the SHA-256 of the file at `url` is published; the first place that has it counts."""
+    """The addresses of the SHA-256 of the file at `url`; the first that has one counts."""
     sha256: str = ""
-    """What the user says that it must be."""
+    """The SHA-256 that the user has given."""
     pinned: str = ""
-    """What kwokctl knows that it must be."""
+    """The SHA-256 that is pinned in kwokctl."""
     official: bool = True
     """Whether it is the project's own release, so that it may as well be built."""
     part: ModulePart | None = None

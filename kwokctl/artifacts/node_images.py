@@ -30,7 +30,7 @@ class PublishedNode(msgspec.Struct, frozen=True, kw_only=True):
     image: str
     """With its digest, where that is known."""
     remark: str = ""
-    """What its user should know; empty where the image is just the one that was requested."""
+    """A remark for the user; empty if the image is the one that was requested."""
 
     @property
     def tag(self) -> str:

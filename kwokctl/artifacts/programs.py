@@ -21,19 +21,19 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """Its name for people."""
     canonical: Callable[[str], str]
-    """How a version is written in the store."""
+    """Returns a version as the store spells it."""
     site: str
     """The address below which the files of a release are."""
     file: str
     """The file of a release that holds a program."""
     sums: str = ""
-    """Where its SHA-256 is published, relative to it; `{file}` is its name. Empty where it is not."""
+    """The address of its SHA-256, relative to it; `{file}` is its name. Empty if it is not published."""
     chosen: str = ""
-    """How users choose another version; empty where its modules have versions of their own."""
+    """The option that chooses another version; empty if its modules have versions of their own."""
     archive: bool = False
     """Whether that file is an archive of several programs."""
     module_version: Callable[[str], str] = str
-    """How Go calls a version of the modules."""
+    """Returns the version of the Go modules for a version."""
     oldest_build: tuple[int, int]
     """The first release that a Go module proxy can give."""
     tags: tuple[str, ...] = ()
@@ -175,14 +175,14 @@ PROGRAMS = {
 }
 
 FOR_NODES = frozenset({"kubelet", "kubeadm", "kind"})
-"""What only clusters on kind need: kind, and what its node image is made of."""
+"""Programs that only clusters on kind need: kind, and the programs of its node image."""
 
 ON_REQUEST = frozenset({"metrics-server", "prometheus"})
-"""What only clusters need that ask for it."""
+"""Programs that are needed only by clusters that enable them."""
 
 
 _USUAL_SUMS = "{file}.sha256"
-"""Where mirrors and users mostly have checksums."""
+"""The usual address of a checksum on mirrors."""
 
 
 def relatives(name: str) -> list[str]:

@@ -38,7 +38,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     mtime_ns: int
     inode: int
     checksum: str = ""
-    """What a download was compared with: a checksum that was `published`, `given`, `pinned` in kwokctl
+    """The checksum with which a download was compared: `published`, `given`, `pinned` in kwokctl
     or `recorded` at the first download, or `none`; empty for builds."""
 
     @property

@@ -23,11 +23,11 @@ from kwokctl.cli.parsing.words import MAY_STAND_ALONE
 from kwokctl.cli.verbs.help_command import NAME as HELP
 
 _EMPTY = '""'
-"""How PowerShell gives a last word that is empty: before 7.3 that arrives as an empty word, since then
-as these two characters
+"""The form of an empty last word in PowerShell: an empty word before 7.3, these two characters since
+then
 (https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_preference_variables#psnativecommandargumentpassing)."""
 _ANY = -1
-"""How many words an argument takes that takes any number."""
+"""Stands for any number of words of an argument."""
 Offer = tuple[str, str]
 """A word, and what it means, empty if that is not known."""
 Offers = Tool | tuple[Offer, ...] | Literal["files", "folders"]
@@ -41,7 +41,7 @@ class _Place(msgspec.Struct):
     pending: TyperOption | None = None
     """The option whose value comes next."""
     plain: int = 0
-    """How many arguments of the command have been given."""
+    """The number of arguments of the command that have been given."""
     only_plain: bool = False
     given: dict[str | None, str] = msgspec.field(default_factory=dict)
     """The options so far, by name, with the value of those that have one."""

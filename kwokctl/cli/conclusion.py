@@ -18,7 +18,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     then: tuple[str, ...] = ()
     """Those commands."""
     remark: str = ""
-    """What a person should know besides: the last lines."""
+    """A remark for people: the last lines."""
     cluster: str = ""
     changed: bool = True
     """Whether anything is different from before."""

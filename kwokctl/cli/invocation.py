@@ -38,7 +38,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     name: str = DEFAULT_NAME
     config: tuple[str, ...] = ()
     level: str = ""
-    """What is logged, if it was given."""
+    """The log level, if it was given."""
     command: str = ""
     """The full name of the command: `create cluster`."""
     began: float = msgspec.field(default_factory=time.monotonic)

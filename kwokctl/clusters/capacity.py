@@ -25,21 +25,21 @@ FULL = 0.8
 """The share of its quota that etcd may be filled to; the rest is a reserve."""
 
 LEASE_BYTES = 400
-"""What one revision of a lease takes in etcd's file."""
+"""The bytes of one revision of a lease in etcd's file."""
 REVISION_BYTES = 500
-"""What etcd adds to a larger value: its key, its revision, and pages that are not full."""
+"""The bytes that etcd adds to a larger value: its key, its revision, and pages that are not full."""
 _NODE_REVISIONS = 2
-"""How often a node is written while it is made: the controller-manager may do it once more."""
+"""The writes of a node during its creation: the controller-manager may add one."""
 POD_REVISIONS = 3
 """The same of a pod that the scheduler places: it is created, bound and started."""
 _POD_EVENT_BYTES = 1_300
 """The event that a pod was placed, which stays for an hour."""
 _KEPT_SECONDS = 600
-"""How long old revisions stay: the API server compacts every five minutes what is older than five."""
+"""The seconds that old revisions stay: every five minutes the API server compacts those older than five."""
 
 _MIB = 1 << 20
 _STATUS_SECONDS = {True: 300, False: 20}
-"""How often the default Stages refresh a node's status at most: with leases, and without."""
+"""The shortest time in seconds between two refreshes of a node's status by the default Stages: with leases, and without."""
 
 
 class Fleet(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
     pods: int
     lease_writes_per_second: float
     etcd_bytes: int
-    """What etcd's file grows to: the objects, and the history that is kept of them."""
+    """The size to which etcd's file grows: the objects, and their history."""
     etcd_bytes_per_hour: int
     """History that heartbeats write in an hour; ten minutes of it are kept."""
     etcd_quota: int
@@ -110,7 +110,7 @@ class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
     others_memory: int
     """etcd, kube-controller-manager and kube-scheduler."""
     heartbeat_processors: float
-    """How many processors the heartbeats keep busy."""
+    """The number of processors that the heartbeats keep busy."""
     usage_round_seconds: float
     """CPU time in which the kubelet server tells once what all use; 0 if nothing asks for that."""
     machine_memory: int
@@ -119,7 +119,7 @@ class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """A sentence: why it fits, or what is too small."""
     remedy: str = ""
-    """What to do if it does not fit."""
+    """The remedy if it does not fit."""
 
     @property
     def memory(self) -> int:

@@ -76,9 +76,9 @@ class Created(msgspec.Struct, frozen=True, kw_only=True):
     existed: bool
     drift: tuple[str, ...]
     data_path: Choice
-    """How fake kubelets and `scale` write, and why."""
+    """The data path of fake kubelets and `scale`, with the reason."""
     urls: Mapping[ComponentName, str]
-    """Where components are opened that have pages."""
+    """The addresses of components with web pages."""
     started: tuple[ComponentName, ...] = ()
     """The components that did not run before."""
     lacking: tuple[str, ...] = ()

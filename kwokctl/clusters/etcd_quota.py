@@ -27,7 +27,7 @@ _WORTH_DEFRAGMENTING = 0.5
 _WORTH_CLEARING = 0.1
 """Share of the quota from which etcd's file is large enough for old revisions to matter."""
 _ADDED = {NODES: 1_000, PODS: 2_000}
-"""What the API server and the controller add to a rendered object: defaults, status, managed fields."""
+"""The bytes that the API server and the controller add to a rendered object: defaults, status, managed fields."""
 _HINT = (
     "delete objects, or create the cluster again with a larger --etcd-quota-backend-size; "
     "--force continues anyway"

@@ -31,7 +31,7 @@ class LineRange(msgspec.Struct, frozen=True, kw_only=True):
     """The selection of lines of a log."""
 
     tail: int | None = None
-    """How many at the end; None for all."""
+    """The number of lines at the end; None for all."""
     since: datetime | None = None
 
     def of(self, lines: Iterable[bytes], zone: tzinfo | None) -> Iterable[bytes]:

@@ -125,7 +125,7 @@ class ScaleRoute(msgspec.Struct, frozen=True, kw_only=True):
 
     choice: Choice
     etcd: EtcdTarget | None = None
-    """How etcd is dialled, if it can be reached."""
+    """The address and credentials of etcd, if it can be reached."""
     quota: int = 0
     """The size at which etcd refuses writes."""
     prefix: str = ""

@@ -32,7 +32,7 @@ from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime
 
 MARGIN = 1_000_000_000
-"""How many revisions a restored etcd is ahead of the last one that was requested.
+"""The distance in revisions between a restored etcd and the last revision that was requested.
 
 Clients continue to write while the data are prepared; this is the number that etcd proposes for a week
 (https://etcd.io/docs/v3.6/op-guide/recovery/#restoring-with-revision-bump).

@@ -42,7 +42,7 @@ class ComponentStatus(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     ports: tuple[Port, ...]
     url: str = ""
-    """Where its pages are opened, if it has any."""
+    """The address of its web pages, if it has any."""
     message: str = ""
     """Why it is not ready; for one that has ended by itself the end of its log."""
 

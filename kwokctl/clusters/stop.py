@@ -26,7 +26,7 @@ async def stop_cluster(home: Home, name: ClusterName) -> tuple[ComponentName, ..
             forget_former(paths)
         states = await runtime.states(name)
         running = tuple(each for each in saved.names if states.get(each) is State.RUNNING)
-        # What does not run may be about to be revived: it is stopped all the same, but not shown.
+        # A component that does not run may be about to be restarted: it is stopped as well, but not shown.
         shown = home if running else replace(home, progress=Silent())
         _mark(paths)
         await stop_all(shown, runtime, plan)

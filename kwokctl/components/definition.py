@@ -44,9 +44,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     embedded: Artifact | None = None
     """The program that kwokctl brings for it, which is started unless the user gives one."""
     metrics: Callable[[Setting, ComponentName], MetricsPage | None] = _no_metrics
-    """Where another component finds its metrics."""
+    """Returns the address of its metrics, for other components."""
     collect: Callable[[Setting, Pages], Mapping[Path, str]] = _no_files
-    """What it reads of where the components of its cluster have their metrics."""
+    """Returns the files that it reads about the metrics of the cluster's components."""
     is_added_by_port: bool = False
     """Whether a cluster has it, too, where a port was chosen for it."""
     is_required: bool = False

@@ -17,7 +17,7 @@ STRETCHED = "stretched"
 OFF = "off"
 
 SLOWEST_STATUS_MILLISECONDS = 25_000
-"""How long the default Stage for nodes without leases waits at most between two refreshes."""
+"""The longest time between two refreshes by the default Stage for nodes without leases."""
 
 _LEASE = "node_lease_duration_seconds"
 _STATUS = "node_status_update_frequency_milliseconds"

@@ -25,7 +25,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     options: ClusterOptions
     artifacts: Mapping[str, Artifact]
     patches: Patches = msgspec.field(default_factory=dict)
-    """What the user changes about components."""
+    """The user's changes to components."""
     writes_to_etcd: bool = False
     """Whether fake kubelets write past the API server."""
     has_route: bool = True

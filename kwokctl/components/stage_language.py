@@ -31,7 +31,7 @@ def portable(stage: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _next(steps: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    """Return what comes of an object: the order of an event and of patches is the controller's."""
+    """Return the `next` of a Stage: controllers choose the order of an event and of patches themselves."""
     patches = [_patch(step[_PATCH]) for step in steps if _PATCH in step]
     others = {name: part for step in steps for name, part in step.items() if name != _PATCH}
     return {**others, **({"patches": patches} if patches else {})}

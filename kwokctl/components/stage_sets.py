@@ -15,7 +15,7 @@ from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
 NONE = "none"
-"""What is named to have none of the default sets."""
+"""The name that stands for none of the default sets."""
 _OUT = "-"
 """The suffix of the name of a Stage to leave out, like that of a label for kubectl."""
 KUBELET_PODS = "pod-kubelet"

@@ -74,13 +74,13 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     within: tuple[int, int]
     """The least and the largest number that it takes."""
     check: checks.Check
-    """What is wrong with a text of it; an empty one means "not given"."""
+    """Returns the fault of a text; an empty text means "not given"."""
     choices: tuple[str, ...] = ()
     """The only words that it takes; empty if it takes any."""
     original: OptionValue | None = None
     """The original's default where it differs from ours, or what the original does if it has no such option."""
     deprecated: str = ""
-    """What to write instead; empty if it is not deprecated."""
+    """The replacement of a deprecated option; empty if it is not deprecated."""
 
     @property
     def is_port(self) -> bool:

@@ -28,7 +28,7 @@ _SUPPORTED = frozenset({"apiVersion", "kind", "metadata", "resources"})
 _MERGED = frozenset({"KwokConfiguration", "KwokctlConfiguration"})
 """Kinds whose documents are merged: their fields are put together where they are used."""
 _LIST = "List"
-"""What kubectl writes of several objects: its items are documents."""
+"""The kind that kubectl writes for several objects: its items are documents."""
 _OWN_VERSIONS = frozenset({CONFIGURATION, KWOK})
 """Of one of them kwok's kinds are taken, whichever it is: early files have another than today's."""
 _WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")

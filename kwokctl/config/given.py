@@ -20,7 +20,7 @@ _READERS: Mapping[object, tuple[Callable[[str], OptionValue], str]] = {
     int: (read_whole, "not a whole number"),
     float: (read_number, "not a number"),
 }
-"""How the text of an option that is not a string is read, and what an error about it says."""
+"""The readers of options that are not strings, and the words for errors about them."""
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):

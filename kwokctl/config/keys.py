@@ -24,7 +24,7 @@ _FIELDS = ("options", "components", "componentsPatches", "status", _NAME)
 def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]:
     """Read the options of a KwokctlConfiguration, by field.
 
-    Raises ConfigError for a field or a key that there is not. Options that are not served are left
+    Raises ConfigError for an unknown field or key. Options that are not served are left
     out: they are found where all places are looked through. `status` is what the original writes, not what a user asks;
     a `name` is ignored.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 _LIKENESS = 0.7
-"""How much of two words must be the same; below it `clone` is taken for `scale`."""
+"""The least similarity of two words: below it `clone` is taken for `scale`."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

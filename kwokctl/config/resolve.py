@@ -38,7 +38,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     """Names of the fields that did not come from the built-in defaults."""
     warnings: tuple[str, ...]
     places: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """What was given in another place than a flag, by field, as in `KWOK_RUNTIME is 'docker'`."""
+    """The places of options that were not given as flags, by field, as in `KWOK_RUNTIME is 'docker'`."""
 
     @contextmanager
     def naming(self, *fields: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from kwokctl.errors import RequestError
 log = logging.getLogger(__name__)
 
 COMPONENT = "kwok_controller"
-"""What the Events of the controller say that they come from."""
+"""The source component of the controller's Events."""
 _MOST_WAITING = 1000
 
 

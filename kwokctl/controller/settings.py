@@ -59,19 +59,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The same as `select` takes it."""
     stages: tuple[Stage, ...]
     stage_documents: tuple[dict[str, Json], ...] = ()
-    """What the stages were read from."""
+    """The documents from which the Stages were read."""
     custom_kinds: frozenset[str] = frozenset()
     """Kinds of documents that are read from the cluster, too."""
     has_kubelet_pods: bool = False
     """Whether pods follow the rules of a kubelet, and not by Stages."""
     programs: ProgramRules = ()
-    """What the containers of those pods do, by their images and commands."""
+    """The programs of those pods' containers, by image and command."""
     cidr: str
     kubelet: Kubelet
     server: tuple[str, int] | None
     """Host and port to answer on; None for no server."""
     server_token_file: Path | None = None
-    """Where the token is written that gives its owner every right; None for no such token."""
+    """The file for the token that gives its owner every right; None for no such token."""
     fleet_metrics: str = ""
     """The URL of a kubelet server whose metrics are served here, too, without a credential."""
     lease_seconds: int

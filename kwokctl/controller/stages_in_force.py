@@ -38,7 +38,7 @@ class ChangingStages:
         """Gets the Stages of files that custom resources have come in place of."""
         is_known = KIND not in settings.custom_kinds
         self.played = self._played(settings.stage_documents) if is_known else None
-        """What `scale` gets; None before the custom resources are known."""
+        """The Stages for `scale`; None before the custom resources are known."""
 
     def change(self, custom: Bodies) -> Mapping[str, str]:
         """Play with these custom resources; return what is wrong with some, by their names."""

@@ -38,7 +38,7 @@ class Controller:
     """Nodes, pods, leases, and any other kinds that there are stages for.
 
     Nodes and pods are followed even if there is no stage for them: nodes are held and pods have
-    addresses all the same.
+    addresses nevertheless.
     """
 
     def __init__(self, settings: Settings, holder: str, context: ControllerContext) -> None:
@@ -105,7 +105,7 @@ class Controller:
         )
 
     def seen(self, resource: Resource, version: int) -> None:
-        """Take note that the watch of a kind has come to a version."""
+        """Note that the watch of a kind has come to a version."""
         if self._direct is not None:
             self._direct.seen(resource, version)
         self.scale_api.note(resource, version)

@@ -18,7 +18,7 @@ _MOST = 30.0
 _MOST_TEXTS = 5
 """Errors that are logged of a field of a Stage: texts that name the object differ for each."""
 _UNREAD = "unread"
-"""What is remembered in place of the text, where one for each field is enough."""
+"""Remembered in place of the text, if one message for each field is enough."""
 _LASTING_FIRST, _LASTING_MOST = 5.0, 600.0
 _FORBIDDEN_MOST = 60.0
 SOONEST = 1.0

@@ -52,7 +52,7 @@ class EtcdClient:
         answer = await self._call(
             client.maintenancestub.Status, shim.load().etcdrpc.StatusRequest()
         )
-        # The library's descriptions are older than etcd; what they do not name comes along all the same.
+        # The library's descriptions are older than etcd; fields that they do not name are decoded nevertheless.
         return read_status(answer.SerializeToString())
 
     async def snapshot(self, take: Callable[[bytes], None]) -> None:

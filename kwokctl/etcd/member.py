@@ -9,7 +9,7 @@ ADVERTISED_PEER = "http://localhost:2380"
 """A name that is only compared, never dialled: a single member has no peers."""
 CLUSTER = f"{NAME}={ADVERTISED_PEER}"
 DATABASE = "member/snap/db"
-"""Where in its data directory an etcd keeps its database."""
+"""The path of etcd's database in its data directory."""
 
 
 class EtcdTarget(msgspec.Struct, frozen=True, kw_only=True):

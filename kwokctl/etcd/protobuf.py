@@ -8,7 +8,7 @@ from collections.abc import Iterator
 _SMALL = [bytes((n,)) for n in range(128)]
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-"""How a field's value is written: the kind of a field."""
+"""The wire types of fields."""
 
 Field = tuple[int, int, int]
 """A field's mark; its value if that is a number, else where its bytes begin; where it ends."""

@@ -15,7 +15,7 @@ T = TypeVar("T")
 STEPS = 100_000
 """A tenth of a second or two; Stages that people write take less than a thousand."""
 LETTERS = 8
-"""How many letters of a text are a step."""
+"""The letters of a text that count as a step."""
 SHORT = 64
 """Letters of a text that take no step: looking at them takes as long as the call."""
 

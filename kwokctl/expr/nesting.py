@@ -3,7 +3,7 @@
 from kwokctl.json_value import Json
 
 MOST_DEPTH = 200
-"""What writes JSON can do 254; what people write has some dozens."""
+"""The writer of JSON supports 254 levels; documents of people have some dozens."""
 TOO_DEEP = f"more than {MOST_DEPTH} levels are within each other"
 
 

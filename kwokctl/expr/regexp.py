@@ -71,7 +71,7 @@ class Regexp:
             raise RegexpError(_explained(e)) from e
         self._size: int = self._compiled.programsize
         self.groups: int = self._compiled.groups
-        """How many there are."""
+        """The number of groups."""
         self.groupindex: Mapping[str, int] = {
             name.decode(): number for name, number in self._compiled.groupindex.items()
         }

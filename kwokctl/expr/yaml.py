@@ -1,4 +1,4 @@
-"""Reads and writes YAML as the Kubernetes tools do: what comes out is what JSON could hold.
+"""Reads and writes YAML as the Kubernetes tools do: the values are those that JSON can hold.
 
 PyYAML's scanner does the work; its rules for what a scalar means are replaced by `scalars`.
 """
@@ -161,7 +161,7 @@ class _Anchored(NamedTuple):
     size: int
     """Its letters, those of aliases within it included."""
     depth: int
-    """How many levels are below it."""
+    """The number of levels below it."""
 
 
 class _Document:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _TOP = "sys/fs/cgroup"
 _UNNAMED = ""
-"""What the kernel writes in place of controllers for cgroup v2."""
+"""The name that the kernel writes in place of controllers for cgroup v2."""
 
 
 def groups(controller: str, root: Path = Path("/")) -> Iterator[Path]:

@@ -12,8 +12,8 @@ _HEAD = 64
 """Bytes that tell the kinds of files apart."""
 _ELF, _SCRIPT = b"\x7fELF", b"#!"
 _CLASS, _ORDER, _MACHINE = 4, 5, slice(18, 20)
-"""Where the head of an ELF file says how wide its words are, in which order their bytes come, and for what
-processor it is (https://man7.org/linux/man-pages/man5/elf.5.html)."""
+"""The places of the width of words, of the order of bytes and of the processor in the head of an ELF file
+(https://man7.org/linux/man-pages/man5/elf.5.html)."""
 _PROCESSORS: Mapping[int, str] = {
     3: "x86 of 32 bits",
     8: "MIPS",
@@ -43,7 +43,7 @@ _OTHERS: Mapping[bytes, str] = {
     b"version https://git-lfs": "a pointer of Git LFS in place of the file",
 }
 _FORMATS = Path("/proc/sys/fs/binfmt_misc")
-"""Where the kernel lists what else it can execute, such as programs of other processors by an emulator."""
+"""The folder in which the kernel lists what else it can execute, such as programs of other processors by an emulator."""
 
 
 def misfit(program: Path, *, machine: str = "", formats: Path = _FORMATS) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 SETTING = "fs.inotify.max_user_"
-"""What the names of the limits begin with, as `sysctl` has them."""
+"""The prefix of the limits' names, as `sysctl` has them."""
 ENOUGH = (512, 524_288)
 """Instances and watches with which several nodes of kind work
 (https://kind.sigs.k8s.io/docs/user/known-issues/#pod-errors-due-to-too-many-open-files)."""

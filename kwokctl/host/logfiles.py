@@ -12,9 +12,9 @@ from kwokctl.host.files import naming
 
 MAX_BYTES = 10 * 1024 * 1024
 KEPT = 3
-"""How many older parts there are: NAME.log.1 is the youngest of them."""
+"""The number of older parts: NAME.log.1 is the youngest."""
 KILLED_BY = "killed by signal"
-"""What a log says of a program that a signal has ended, before the signal's number."""
+"""The text in a log before the number of the signal that has ended a program."""
 _CHUNK = 64 * 1024
 _POLL = 0.2
 

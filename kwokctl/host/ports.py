@@ -19,18 +19,18 @@ from kwokctl.errors import ConflictError, UnavailableError, UsageError
 
 LOOPBACK = "127.0.0.1"
 ANY, _ANY_V6 = "0.0.0.0", "::"  # noqa: S104 - listened on only if the user asks for it
-"""Where a program listens that listens on all addresses of a family."""
+"""The addresses of a program that listens on all addresses of a family."""
 _EVERYWHERE = {ANY: LOOPBACK, _ANY_V6: "::1"}
 HIGHEST = 32766
 LOWEST = 10000
 _LISTEN = "0A"
 _LOOKS, _LOOK_EVERY = 4, 0.05
-"""How often, and every how many seconds, a port is looked at that a process may be giving up."""
+"""The number of looks at a port that a process may be giving up, and the seconds between them."""
 _KILL = 1 << (9 - 1)
 """The signal that cannot be caught; other systems have no name for it."""
 _ENDED = ("Z", "X")
 _FLAGS, _EXITING = 5, 0x4
-"""Which field behind the state of a process has its flags, and the one of those that end (PF_EXITING)."""
+"""The position of a process' flags after its state, and the flag of processes that end (PF_EXITING)."""
 _PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 

@@ -19,7 +19,7 @@ METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _WELL = Answer(200, b"ok")
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _OFF = ("/run", "/runningpods", "/logs", "/debug", "/checkpoint")
-"""What kubelets have, and this server never."""
+"""Paths that kubelets serve, and this server does not."""
 
 
 def general_routes(

@@ -53,7 +53,7 @@ class KubeletSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether clients with the right may take profiles."""
     verbosity: int
     relays: tuple[RelayedMetrics, ...] = ()
-    """Whose metrics are relayed."""
+    """The programs whose metrics are relayed."""
 
 
 def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSettings:

@@ -36,7 +36,7 @@ class KubeletSubjects:
             **self._streams.uses,
             **self.usage.uses,
         }
-        """What custom resources do, by their kind."""
+        """The functions that put custom resources into force, by kind."""
 
     def routes(self) -> Iterable[Route]:
         """Return the paths of all subjects."""

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 _NAME = "kwok"
 _NAMESPACE, _AUTHENTICATION = "kube-system", "extension-apiserver-authentication"
-"""Where a cluster publishes the authority of its users' certificates
+"""The ConfigMap in which a cluster publishes the authority of its users' certificates
 (https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/)."""
 
 

@@ -21,7 +21,7 @@ class _Need(msgspec.Struct, frozen=True, kw_only=True):
     lack: str
     remedy: str
     flags: Mapping[str, str]
-    """Where the parser keeps the value of each flag."""
+    """The attributes in which the parser keeps the value of each flag."""
 
 
 _NEEDS = (

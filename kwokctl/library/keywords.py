@@ -35,4 +35,4 @@ class WhichWords(TypedDict, total=False):
     """`default` unless given; None for all."""
     selector: str
     count: int
-    """How many there are to be; at least one unless given."""
+    """The exact number of objects; at least one unless given."""

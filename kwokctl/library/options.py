@@ -16,7 +16,7 @@ Option = OptionValue | PathLike[str] | Sequence[str]
 
 
 def flags_of(options: Mapping[str, Option]) -> dict[str, OptionValue]:
-    """Return options as those of the command line are given; UsageError for one that there is not.
+    """Return options as those of the command line are given; UsageError for an unknown one.
 
     They are called as the flags of `create cluster` are, with `_` in place of `-`.
     """

@@ -18,7 +18,7 @@ _INFORMATION = re.compile(r'I\d{4} |\{"level":"(?:info|debug)"')
 _OF_ETCD_ITSELF = re.compile(
     r"addrConn\.createTransport|rejected connection .*tls: bad certificate"
 )
-"""What every etcd says that demands certificates: its gateway tries to reach it without one."""
+"""Messages of every etcd that demands certificates: its gateway tries to reach it without one."""
 Section = tuple[str, str]
 """The title and the text of a part of a report."""
 

@@ -29,7 +29,7 @@ class StateHolder(Protocol):
         ...
 
     def mark(self, name: str, /, *, rest: float) -> object:
-        """Keep what there is, once it has come to rest."""
+        """Mark the present state, once the cluster is idle."""
         ...
 
     def rewind(self, name: str, /, *, paused: Paused) -> object:
@@ -61,7 +61,7 @@ class ClusterStates:
         self._localized = localized
         self._marks: dict[Needs, str] = {}
         self._now: Needs | None = None
-        """What the cluster holds, if no test has touched it since."""
+        """The content of the cluster, if no test has changed it since."""
         self.mark = BASE
         self.began = datetime.now(UTC)
 

@@ -24,7 +24,7 @@ from kwokctl.waits import STARTING
 
 _LATER = re.compile(r"__later_([a-z_]+?)__")
 _EXPANDED = re.compile(r"([\\$`])")
-"""What a shell would expand in a here-document whose end is not quoted."""
+"""The characters that a shell expands in a here-document whose end is not quoted."""
 _WIDTH = 100
 
 WITHIN = ShellFunction(

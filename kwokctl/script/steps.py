@@ -99,4 +99,4 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     """The command, as its user called it."""
     steps: tuple[Action, ...]
     variables: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """What is set, and exported, in the first lines."""
+    """The variables that the first lines set and export."""

@@ -9,11 +9,11 @@ from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol
 from kwokctl.json_value import Json
 
 _NONCE = f"hole-{token_hex(8)}-"
-"""What no object has in it: users cannot know it."""
+"""A text that occurs in no object, because users cannot know it."""
 TOKENS = re.compile(f"{_NONCE}([0-9]{{3}})")
 _MOST = 1000
 _PLAIN = re.compile(r"[ !#-\[\]-~]+")
-"""What JSON writes as it is."""
+"""Texts that JSON writes unescaped."""
 
 
 class HoleContent(Enum):

@@ -20,7 +20,7 @@ _CONTAINERS = re.compile(rb'"containerID":"([!#-\[\]-~]+)"')
 _MOST_WORDS = 30
 TIME = b'"\x00"'
 MARKS = re.compile(rb'"([\x00-\x1f])(\x06?)"')
-"""Where texts were taken out: the number of a word, from 1 on, a zero for each time, or `VERSION`.
+"""The places of texts: the number of a word, from 1 on, a zero for each time, or `VERSION`.
 
 A second character marks an address of IPv6: objects with others have another outline.
 """
@@ -36,7 +36,7 @@ class Outline(NamedTuple):
     holes: tuple[str, ...]
     """Its own texts: its name, uid and node, then any others, at last times."""
     addresses: range
-    """Which of them are addresses."""
+    """The range of the texts that are addresses."""
 
 
 def outline_of(raw: bytes, words: tuple[str, ...], version: int) -> Outline | None:

@@ -37,7 +37,7 @@ class Shape:
         if value["metadata"].get("resourceVersion") is not VERSION or self._versions != 1:
             refuse()
         self.contents = tuple([hole.content for hole in self.sources])
-        """What is in its holes."""
+        """The contents of its holes."""
         self._tokens = mapped(self.value, self._token)
         self.text = orjson.dumps(self._tokens).decode()
         """Its JSON with a token in each hole: equal for equal shapes."""

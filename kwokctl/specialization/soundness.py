@@ -1,4 +1,4 @@
-"""Whether an API server takes what becomes of all objects of a shape, whatever is in its holes."""
+"""Decides whether an API server accepts the new status of all objects of a shape, whatever its holes contain."""
 
 from collections.abc import Callable, Collection
 

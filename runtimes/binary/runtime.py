@@ -19,7 +19,7 @@ _MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
 
 
 _OPEN = "--listen-peer-urls=unix:///"
-"""How older versions' peer URL begins: every local user can connect to that listener."""
+"""The beginning of older versions' peer URL: every local user can connect to that listener."""
 
 
 _LOOPBACK = "127.0.0.1"

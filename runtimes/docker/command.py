@@ -20,7 +20,7 @@ class ScriptTool(msgspec.Struct, frozen=True, kw_only=True):
     gateways: str
     """The template that writes the gateways of a network, one a line."""
     at_once: tuple[str, ...] = ()
-    """What lets `rm --force` kill without asking first."""
+    """The option with which `rm --force` kills without asking first."""
 
     def removal(self, *containers: str) -> tuple[str, ...]:
         """Return the command that kills and removes containers."""

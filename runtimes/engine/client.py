@@ -45,7 +45,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     labels: Mapping[str, str]
     sources: frozenset[str]
-    """What it sees of this host's files."""
+    """The folders of this host that it sees."""
     is_running: bool
 
 

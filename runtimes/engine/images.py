@@ -25,7 +25,7 @@ DIGITS = 12
 _CHUNK = 1024 * 1024
 _UNVERSIONED = "unversioned"
 PLACE = "usr/local/bin"
-"""Where published images have their programs, too; engines look there for a bare name."""
+"""The second folder of programs in published images; engines look there for a bare name."""
 _PATIENCE = 20.0
 """Seconds within which a registry has to answer."""
 _UNPACKING = 600.0

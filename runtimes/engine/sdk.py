@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError as BrokenAnswerError
 from urllib3.response import HTTPResponse
 
 _HEADER = struct.Struct(">BxxxL")
-"""Which stream a part is of, and how long it is
+"""The head of a part: its stream, and its length
 (https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Container/operation/ContainerAttach).
 """
 

@@ -20,7 +20,7 @@ CONFIGURED: Mapping[str, Json] = {
     "tlsCertFile": f"{_PLACE}.crt",
     "tlsPrivateKeyFile": f"{_PLACE}.key",
 }
-"""How the configuration of kubelets names it: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/."""
+"""The names in the configuration of kubelets: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/."""
 
 
 def certify(pki: Path, nodes: Collection[str]) -> None:

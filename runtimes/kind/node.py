@@ -32,11 +32,11 @@ _JOURNAL = 400
 writes more than a few before it says why.
 """
 _ERROR = re.compile(r"[EF]\d{4} ")
-"""How lines of errors begin: a letter, the month and the day
+"""The beginning of lines with errors: a letter, the month and the day
 (https://github.com/kubernetes/klog/blob/main/klog.go, header).
 """
 _MISSING = re.compile(r"failed to load plugin.*\bcri\b")
-"""How containerd reports that it runs without its service for the kubelet (`services/server/server.go`)."""
+"""The message with which containerd reports that it runs without its service for the kubelet (`services/server/server.go`)."""
 
 # A second name for each log file, for it is still written to.
 _KEEP = """\

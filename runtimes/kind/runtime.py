@@ -53,7 +53,7 @@ class KindRuntime:
         self.node_images = KindNodeImages(provider.engine)
         self._grace = grace
         self._plans: dict[ClusterName, Plan] = {}
-        """What this command has installed; the host's address is known only once a node exists."""
+        """The plans that this command has installed; the host's address is known only once a node exists."""
 
     async def check(self) -> None:
         """Raise UnavailableError unless kind can make nodes here."""

@@ -110,7 +110,7 @@ spec:
 
     shown = capfd.readouterr()
     assert shown.out.startswith(
-        f"{stage}:5: warning: beats: 'spec.selector' matches what the Stage"
+        f"{stage}:5: warning: beats: 'spec.selector' matches the result of the"
     )
     assert "no mistakes found; warnings: 1" in shown.err
     assert words(f"stage lint {stage} -o json") == 0

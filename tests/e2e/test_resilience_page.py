@@ -176,7 +176,7 @@ def the_api_server_was_gone(reader: Reader) -> None:
 
 EFFECTS: dict[str, Callable[[Reader], None]] = {
     "a kubelet is down, and its node is not Ready": a_kubelet_is_down,
-    "nothing is heard of a kubelet any more: it is dead, or its network is cut": a_kubelet_is_silent,
+    "a kubelet is silent: it is dead, or its network is cut": a_kubelet_is_silent,
     "the machine of a node was rebooted": a_machine_is_started_anew,
     "a problem of a node is reported, as by node-problem-detector": a_problem_is_reported,
     "the devices of a node fail": devices_fail,

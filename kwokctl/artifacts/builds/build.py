@@ -136,7 +136,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     async def _published(self, go: Go, paths: Collection[str], step: Step) -> Mapping[str, str]:
         """Return the published `go.mod` of each module, by path."""
         wanted = [f"{path}@{self._module_version}" for path in paths]
-        # A Go that is too old for a module says so and exits with 1, but fetches it all the same.
+        # A Go that is too old for a module says so and exits with 1, but fetches it nevertheless.
         answer = await self._go(
             go, "mod", "download", "-json", *wanted, line=saying(step), accept=(0, 1)
         )

@@ -85,7 +85,7 @@ class ModuleBuild(msgspec.Struct, frozen=True, kw_only=True):
         part = self._part(self.orders[0])
         go = await toolchain.find(self.cache, _ANY_GO, self.progress)
         with self.progress.step(f"Fetching {self._title}") as step:
-            # A Go that is too old for a module says so and exits with 1, but fetches it all the same.
+            # A Go that is too old for a module says so and exits with 1, but fetches it nevertheless.
             answer = await self._go.run(
                 go, "mod", "download", "-json", f"{part.module}@{part.version}",
                 line=saying(step), accept=(0, 1),

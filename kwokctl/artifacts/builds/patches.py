@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 _PATCH = re.compile(r"v\d+\.(\d+)\.(\d+)")
 _LACKING = re.compile(r"\S+@v\S+: (?:verifying \S+ )?(?:\S+: )?reading \S+")
-"""How Go says that it cannot get a module: `k8s.io/cri-api@v0.34.8: reading https://…: 403 Forbidden`."""
+"""Go's message about a module that it cannot get: `k8s.io/cri-api@v0.34.8: reading https://…: 403 Forbidden`."""
 
 
 def is_lacking(output: str | None) -> bool:

@@ -174,7 +174,7 @@ class Transfer:
 
 
 def discard(part: Path) -> None:
-    """Remove what has come of a file that is not what it must be."""
+    """Remove the received part of a file that is wrong."""
     part.unlink(missing_ok=True)
     _tag(part).unlink(missing_ok=True)
 

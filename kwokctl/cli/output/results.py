@@ -19,7 +19,7 @@ from kwokctl.json_value import Json
 
 _NARROWEST = 40
 _BETWEEN = " " * 3
-"""What is between two columns."""
+"""The gap between two columns."""
 _WORTH_CUTTING = 12
 """Characters of a cell that are shown at the least, if it must be cut."""
 

@@ -14,7 +14,7 @@ from kwokctl.json_value import Json
 from kwokctl.model import ClusterName
 
 _FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE", "SET-OR-FILE", "CLUSTER|FILE"})
-"""What a value is called that may be the path of a file."""
+"""The names of values that may be paths of files."""
 _FOLDER = "DIR"
 
 

@@ -142,7 +142,7 @@ _RESOURCES = frozenset(
         "volumeattachments",
     ]
 )
-"""What kubectl calls the objects of a cluster
+"""kubectl's names for the objects of a cluster
 (https://kubernetes.io/docs/reference/kubectl/#resource-types)."""
 
 

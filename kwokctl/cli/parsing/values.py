@@ -10,7 +10,7 @@ from kwokctl.kube.names import LABEL_RULE, is_label, is_label_value
 from kwokctl.waits import USUAL
 
 AS_IT_MOVES = "as-it-moves"
-"""What an option to wait has for a value where none follows."""
+"""The value of an option to wait that is given without one."""
 
 _UNITS = {
     "h": 3600.0,

@@ -17,7 +17,7 @@ from kwokctl.cli.parsing.values import one_of
 VARIABLE = "_KWOKCTL_COMPLETE"
 """The variable that requests completion instead of running a command."""
 _SCRIPTS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "powershell": "ps1"}
-"""How the script of a shell ends."""
+"""The endings of the scripts' names, by shell."""
 
 
 def register(app: typer.Typer) -> None:

@@ -120,7 +120,7 @@ _COLUMNS = {
     "table": ("NAME", "STATUS"),
     "wide": ("NAME", "STATUS", "VERSION", "PORTS", "MESSAGE"),
 }
-"""What the tables of components are headed with."""
+"""The headings of the tables of components."""
 
 
 def _rows(statuses: Sequence["ComponentStatus"], output: str) -> list[tuple[str, ...]]:

@@ -84,7 +84,7 @@ def run(
 ) -> None:
     """Send the arrivals of loads when they are due, until there are no more.
 
-    Those that are late are sent all the same, and counted. Ctrl-C ends the arrivals; what was made stays.
+    Late ones are sent nevertheless, and counted. Ctrl-C ends the arrivals; what was made stays.
     """
     from kwokctl.load.documents import read_loads
     from kwokctl.load.verbs import LoadRequest, run_in_cluster
@@ -156,7 +156,7 @@ def clear(
 
 
 def in_words(verdict: "LoadVerdict") -> str:
-    """Say what became of a load."""
+    """Return the result of a load, in words."""
     accepted = f"{verdict.accepted:,} of {amount(verdict.arrivals, 'arrivals')} accepted"
     parts = [f"{verdict.load}: {accepted}"]
     parts += [f"{number:,} refused as {reason}" for reason, number in verdict.refused.items()]

@@ -213,7 +213,7 @@ def _was_created_as_original(call: Invocation) -> bool:
 def in_words(
     result: "ScaleResult", *, is_waited_for: bool = False, is_declined: bool = False
 ) -> str:
-    """Say how many objects a set has now, and what became of the others."""
+    """Return a line with the number of objects of a set, and the changes."""
     from kwokctl.clusters.scaling.readiness import word_for
 
     if is_declined:
@@ -233,7 +233,7 @@ def in_words(
 
 
 def _held(result: "ScaleResult") -> str:
-    """Say how many objects that were deleted exist all the same."""
+    """Return a remark on deleted objects that still exist."""
     if not result.held:
         return ""
     verb, whose = ("exists", "its") if result.held == 1 else ("exist", "their")

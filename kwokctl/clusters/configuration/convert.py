@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from kwokctl.json_value import Json
 
 _SUBRESOURCE = "status"
-"""What a `statusTemplate` is written to unless the Stage says otherwise."""
+"""The default target of a `statusTemplate`."""
 _COMPONENTS: Mapping[str, tuple[str, str]] = {
     "enableMetricsServer": ("enable", "metrics-server"),
     "disableKubeScheduler": ("disable", "kube-scheduler"),

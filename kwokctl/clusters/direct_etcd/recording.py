@@ -136,7 +136,7 @@ class StoredHistory(msgspec.Struct):
     """The last known values of an etcd's objects."""
 
     prefix: str
-    """What all keys begin with, ending with a slash."""
+    """The prefix of all keys, ending with a slash."""
     resources: StoredResources
     faults: dict[str, None] = msgspec.field(default_factory=dict)
     """The values that could not be read, with the reasons, once each."""

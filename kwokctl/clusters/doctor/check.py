@@ -16,7 +16,7 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """Something that removes the cause of a finding, loses nothing, and is safe to repeat."""
 
     what: str
-    """What is done, as the title of a step: `Starting 'etcd'`."""
+    """The title of the step: `Starting 'etcd'`."""
     do: Callable[[], Awaitable[object]]
 
 
@@ -32,7 +32,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     """The figures, in a few words."""
     notes: tuple[str, ...] = ()
-    """What is good to know, though nothing is wrong."""
+    """Facts that are good to know, though nothing is wrong."""
     findings: tuple[DoctorFinding, ...] = ()
     made: bool = True
     """Whether it was looked at; if not, the state says why."""

@@ -19,7 +19,7 @@ _RESERVE = 1.25
 """A fork holds what its source holds, but a program in Go may be caught before or after it has
 collected garbage: that makes a quarter (see `kwokctl.clusters.capacity`)."""
 _NODE = 500 << 20
-"""What a real node takes beside the components: the kubelet, containerd, and the pods that kind adds."""
+"""The memory of a real node beside the components: the kubelet, containerd, and the pods that kind adds."""
 
 
 class ForkNeeds(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,9 +27,9 @@ class ForkNeeds(msgspec.Struct, frozen=True, kw_only=True):
 
     count: int
     each: int
-    """What one takes at most."""
+    """The most bytes that one takes."""
     available: int
-    """What programs may take now; 0 if that is not known."""
+    """The bytes that programs may take now; 0 if unknown."""
 
     @property
     def together(self) -> int:

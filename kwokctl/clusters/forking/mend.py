@@ -23,7 +23,7 @@ from kwokctl.model import AUTHORITY, KUBE_APISERVER
 from kwokctl.runtime import RegistersNodes, Runtime
 
 _AUTHENTICATION = "extension-apiserver-authentication"
-"""Where extensions of the API server find the authorities that it trusts."""
+"""The ConfigMap in which extensions of the API server find the authorities that it trusts."""
 _MISSING = 404
 
 

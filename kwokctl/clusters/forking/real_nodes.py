@@ -19,7 +19,7 @@ from kwokctl.kube.resource import CONFIG_MAPS, DAEMON_SETS, NODES, PODS
 from kwokctl.tasks import for_each
 
 _MAKER = re.compile("kind://[^/]*/([^/]+)/.+")
-"""How the provider's id of a node begins that kind has made, with the name of its cluster
+"""The provider's id of a node that kind has created, with the name of its cluster
 (kind, `pkg/cluster/internal/kubeadm/config.go`)."""
 _NAMING = (
     (CONFIG_MAPS, "kube-system", "kubeadm-config"),

@@ -21,7 +21,7 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.runtime import BringsKubernetes
 
 _OF_MAKER = "/configmaps/kube-system/kubeadm-config"
-"""Where kubeadm keeps how it has made a cluster, below the prefix of all keys."""
+"""The key in which kubeadm keeps its configuration of a cluster, below the prefix of all keys."""
 
 
 async def seed(home: Home, saved: Saved, path: Path) -> Callable[[], Awaitable[None]]:

@@ -15,7 +15,7 @@ PORT = 10247
 FAKE_LABEL = ("type", "kwok")
 """The label of fake nodes; selectors of pods cannot name annotations."""
 IMAGE = f"localhost/kwokctl/kwok:{__version__}"
-"""What `make image` makes."""
+"""The image that `make image` makes."""
 THROUGH_SERVICE, THROUGH_POD = "service", "pod"
 
 
@@ -38,6 +38,6 @@ class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
     kubelet_through: str = THROUGH_SERVICE
     """At which address the API server asks for logs and similar."""
     api_server: tuple[str, int] | None = None
-    """Where the API server is, for a cluster in which the address of its Service does not answer."""
+    """The address of the API server, for a cluster in which the address of its Service does not answer."""
     steering: str = ""
     """The version of the policy that sends pods to fake nodes if they are meant for them; empty for no policy."""

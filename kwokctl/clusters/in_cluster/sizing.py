@@ -5,7 +5,7 @@ from math import ceil
 import msgspec
 
 PODS_ON_NODE = 10
-"""Where their number is not given."""
+"""The default number of pods on a node."""
 _RENEWAL = 0.11e-3
 """Seconds of processor time."""
 _RENEWALS_A_LEASE = 4

@@ -28,7 +28,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...]
     """Below the folder."""
     missing: tuple[str, ...]
-    """What could not be read."""
+    """The files that could not be read."""
 
 
 def target_of(home: Home, name: ClusterName, folder: Path | None) -> Path:

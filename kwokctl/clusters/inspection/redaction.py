@@ -28,7 +28,7 @@ _KEY = re.compile(rb"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.*?-----END \1-----", r
 _ADDRESS = re.compile(rb"(?<=://)[^/@\s\"']+:[^/@\s\"']+@")
 _OF_SECRETS = re.compile(rb'"resource":"secrets"')
 _BODIES = ("requestObject", "responseObject")
-"""Where an event of the audit log holds whole objects
+"""The fields of an audit event that hold whole objects
 (https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/)."""
 
 

@@ -22,7 +22,7 @@ _CHECKED: Mapping[checks.Check, Json] = {
     checks.network: {"pattern": r"^([0-9A-Fa-f:.]+/[0-9]{1,3})?$"},
     checks.resource_kind: {"enum": list(KINDS[KWOK])},
 }
-"""What a schema can say of texts that a check accepts."""
+"""The JSON schemas of texts that a check accepts."""
 
 
 def option_schema(spelling: Spelling) -> Json:

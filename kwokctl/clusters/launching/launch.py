@@ -111,9 +111,9 @@ class _Launch(NamedTuple):
     runtime: Runtime
     plan: Plan
     missing: list[ComponentName]
-    """What did not run at the beginning, or has ended by itself since."""
+    """The components that did not run at the beginning, or have ended by themselves since."""
     early: list[ComponentName]
-    """What was started before its wave."""
+    """The components that were started before their wave."""
 
     def named(self, wave: Iterable[Component]) -> list[ComponentName]:
         """Name those that did not run."""

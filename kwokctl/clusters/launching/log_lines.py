@@ -15,7 +15,7 @@ _LOOKED_AT = 10
 _LONGEST_STACKS = 200
 """Lines."""
 _MARK = "=== "
-"""How the line begins that kwokctl writes before each start."""
+"""The beginning of the line that kwokctl writes before each start."""
 _STACK = re.compile(r"goroutine \d+ \[")
 _MESSAGE = ("msg", "message")
 _LEFT_OUT = frozenset(

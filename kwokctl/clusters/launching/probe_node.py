@@ -45,7 +45,7 @@ _POLL, _POLL_SHARE = 0.05, 0.05
 async def demand_ready_node(home: Home, runtime: Runtime, saved: Saved, wait: float | None) -> None:
     """Wait until a controller given by the user has made a node Ready; 0 waits as long as it takes.
 
-    It may answer its probe and play nothing all the same. Nothing is done without a wait, for the
+    It may answer its probe and still play nothing. Nothing is done without a wait, for the
     embedded controller, and where no node is sure to become Ready. Raises ComponentError with the
     end of the controller's log.
     """

@@ -15,13 +15,13 @@ SEPARATOR = b"---\n"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _NO_TEXTS = frozenset(("y", "yes", "n", "no", "on", "off", "true", "false", "null"))
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-"""What YAML accepts in escapes only, or takes for the end of a line, and JSON as it is
+"""Characters that JSON takes unescaped, but YAML only escaped, or as the end of a line
 (https://yaml.org/spec/1.1/#c-printable)."""
 _UNPRINTABLE_BYTES = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]"
 )
 _GONE = ("resourceVersion", "selfLink")
-"""What means something only in the cluster that it comes from."""
+"""Metadata that means something only in its own cluster."""
 _FIRST = ("apiVersion", "kind", "metadata")
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 

@@ -21,13 +21,13 @@ from kwokctl.expr.nesting import MOST_DEPTH, is_too_deep
 from kwokctl.json_value import Json
 
 ACTION_VERSION, ACTION_KIND = "action.kwok.x-k8s.io/v1alpha1", "ResourcePatch"
-"""What each change of a recording is."""
+"""The kind of a recording's changes."""
 _GZIP = b"\x1f\x8b"
 _HEAD = 1024
 _SEPARATOR = re.compile(rb"---(\s|$)")
 _FIELD = re.compile(rb'([A-Za-z]\w*|"[\w./-]+"): (.+)')
 _PLAIN = frozenset((b"apiVersion", b"kind"))
-"""What has texts without quotes."""
+"""The fields whose texts have no quotes."""
 
 
 class Owner(msgspec.Struct, frozen=True, rename="camel"):
@@ -43,7 +43,7 @@ class FileObject(msgspec.Struct, frozen=True, kw_only=True):
     """One object of a file."""
 
     line: int
-    """Where its document begins."""
+    """The first line of its document."""
     api_version: str
     kind: str
     name: str

@@ -33,7 +33,7 @@ class ObjectWait(msgspec.Struct, frozen=True, kw_only=True):
     """None for all namespaces."""
     selector: str = ""
     count: int | None = None
-    """How many there are to be exactly; None for at least one."""
+    """The exact number of objects; None for at least one."""
 
     def __post_init__(self) -> None:
         """Raise UsageError for a wait that has no end."""

@@ -49,7 +49,7 @@ class Store(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     """Of its file."""
     in_use: int
-    """What would be left of the file after defragmenting it."""
+    """The size of the file after defragmenting it."""
     quota: int
     """The size at which it refuses writes."""
 
@@ -69,7 +69,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     """A sentence without its full stop."""
     remedy: str
-    """What helps: mostly a command."""
+    """The remedy: mostly a command."""
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):

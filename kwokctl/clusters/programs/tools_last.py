@@ -16,7 +16,7 @@ from kwokctl.errors import KwokctlError
 from kwokctl.model import ClusterName
 
 _TOGETHER = (("kubectl",), ("etcdctl", "etcdutl"))
-"""What one release has: the others are got also where one cannot be provided."""
+"""The tools of each release: those of one are fetched even if those of another cannot be."""
 
 
 def tools_of(options: ClusterOptions) -> list[str]:

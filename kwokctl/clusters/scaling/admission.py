@@ -59,7 +59,7 @@ class SetAdmission:
         self._listed: list[asyncio.Event] = []
         self._is_known = False
         self.why: str | None = None
-        """What is in the way now, for people; None if nothing is."""
+        """The present obstacle, for people; None if there is none."""
         self.namespace_version = 0
         """The latest resourceVersion of the namespace; 0 for objects that are in none."""
 

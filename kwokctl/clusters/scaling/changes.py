@@ -26,7 +26,7 @@ class Serials(Sequence[int]):
         self._ranges = tuple(each for each in ranges if each)
         self._firsts = [each.start for each in self._ranges]
         self._places = [0, *accumulate(map(len, self._ranges))]
-        """How many numbers come before each range, and how many there are in all."""
+        """The count of numbers before each range, and of all."""
 
     @classmethod
     def lowest_free(cls, number: int, taken: Collection[int]) -> Self:
@@ -168,7 +168,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     missing: Serials
     """Serials of the objects to make."""
     held: int = 0
-    """How many that are deleted, or have been, exist until their finalizers are removed."""
+    """The number of deleted objects that exist until their finalizers are removed."""
 
     @property
     def members(self) -> int:

@@ -54,19 +54,19 @@ class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp."""
     choice: Choice
-    """How objects are written, according to the cluster's options."""
+    """The way to write objects, according to the cluster's options."""
     supervision: Supervision | None = None
-    """What writes past the API server need; None if everything goes through it."""
+    """The supervision of writes past the API server; None if everything goes through it."""
     managed_fields: str = "auto"
-    """Which copies have managed fields: with on and off all or none, with auto all but pods."""
+    """The copies that have managed fields: with on all, with off none, with auto all but pods."""
     etcd_quota: EtcdQuota | None = None
     """The space of the cluster's etcd, if it can be asked."""
     book: Book | None = None
-    """Where the positions of nodes are remembered; None where that is not possible."""
+    """Stores the positions of nodes; None if that is not possible."""
     parameters: TextStore | None = None
-    """Where the parameters of sets are remembered; None where that is not possible."""
+    """Stores the parameters of sets; None if that is not possible."""
     kubelet: Kubelet = NO_KUBELET
-    """Where the API server reaches the controller in place of the kubelets, as far as it is known."""
+    """The address at which the API server reaches the controller in place of the kubelets, as far as known."""
     insists: bool = False
     """Whether etcd is written to though that bypasses webhooks, policies or quotas."""
     tells_path: bool = False

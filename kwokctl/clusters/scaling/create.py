@@ -53,7 +53,7 @@ class SetCreation:
         self._renderer = renderer
         self._placing = placing
         self.made = 0
-        """How many have been created so far."""
+        """The number of objects created so far."""
 
     async def make(
         self,

@@ -30,7 +30,7 @@ class SetDeletion:
         self._namespace = namespace
         self._grace_seconds = grace_seconds
         self.deleted = 0
-        """How many have been deleted so far."""
+        """The number of objects deleted so far."""
 
     async def delete(self, surplus: Sequence[Existing], members: int) -> None:
         """Delete exactly these objects; the set keeps `members`."""

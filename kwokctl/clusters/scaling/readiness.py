@@ -87,7 +87,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
     name: str
     lacks: str | None
-    """What it lacks, for people; None if it is ready."""
+    """The lack, for people; None if the object is ready."""
     node: str = ""
     """Of a pod that does not run: the node that it is bound to."""
     held_by: tuple[str, ...] = ()

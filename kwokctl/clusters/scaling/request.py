@@ -54,7 +54,7 @@ class ScaleRequest(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
     """Whether to continue though etcd or memory will not be enough."""
     grace_seconds: int = 0
-    """How long objects that are deleted may take to end."""
+    """The grace period of deleted objects in seconds."""
     confirm: Confirm = unasked
     """Asks before more than half of a set that is not small is deleted."""
     wait: float | None = None
@@ -175,7 +175,7 @@ class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Name of the set."""
     namespace: str = ""
-    """Where its objects are; empty for kinds that are in no namespace."""
+    """The namespace of its objects; empty for kinds without namespaces."""
     created: int = 0
     deleted: int = 0
     existing: int = 0

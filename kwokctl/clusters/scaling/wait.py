@@ -110,7 +110,7 @@ async def _exists(node: str, reader: ClusterReader) -> bool:
 
 
 MISSING = "does not exist"
-"""What an object lacks that has vanished, or has never been made."""
+"""The lack of an object that has vanished, or was never created."""
 
 
 class ReadinessWatch:
@@ -120,19 +120,19 @@ class ReadinessWatch:
         """Expect the objects called `wanted`; call `on_ready` with each that becomes ready."""
         self.wanted = wanted
         self.ready = 0
-        """How many of the wanted objects are ready, or not waited for."""
+        """The number of wanted objects that are ready, or not waited for."""
         self.broken: set[str] = set()
         """The nodes that are not waited for, since a user has broken them."""
         self._on_ready = on_ready
         self._late: dict[str, Verdict | None] = {}
-        """What each object that exists lacks; None if it is ready."""
+        """The lack of each existing object; None if it is ready."""
         self._surplus = 0
-        """How many objects exist that are not wanted."""
+        """The number of existing objects that are not wanted."""
         self._is_listed = False
         self._news = asyncio.Event()
 
     async def follow(self, changes: AsyncIterator[Sequence[Change]]) -> None:
-        """Take note of every change until cancelled."""
+        """Note every change until cancelled."""
         async for batch in changes:
             for change in batch:
                 self._note(change)

@@ -31,7 +31,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
 def run_cases(
     folder: Path, documents: Sequence[Document], *, is_writing: bool = False
 ) -> list[CaseResult]:
-    """Run every test below a folder; `is_writing` writes what comes out to the output files.
+    """Run every test below a folder; `is_writing` writes the results to the output files.
 
     The Stages are `documents`, or without any those beside the test, or in the folder above it.
     Raises NotFoundError if there is no test.

@@ -38,7 +38,7 @@ class StageVerdict(msgspec.Struct, frozen=True, kw_only=True):
     delay: tuple[int, int] = (0, 0)
     """Least and most, in nanoseconds."""
     remarks: tuple[str, ...] = ()
-    """What the author of the object or of the Stage has hardly meant."""
+    """Remarks on probable mistakes of the author of the object or of the Stage."""
     next: tuple[Mapping[str, Json], ...] = ()
     """Its steps."""
     error: str = ""

@@ -28,7 +28,7 @@ _EXAMPLE = Kubelet(ip="192.0.2.1", name="node.example", port=10250, address="127
 """Addresses of https://www.rfc-editor.org/rfc/rfc5737."""
 _CIDR = "10.0.0.0/24"
 TEST_TIME = parse_time("2026-01-01T00:00:00Z")
-"""When tests take place."""
+"""The time at which tests take place."""
 
 
 def example_functions(wall: Callable[[], float]) -> Functions:

@@ -21,7 +21,7 @@ from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 _ENOUGH = 200
 """States of an object after which a set is taken to lead on without end."""
 _NOW = parse_time("2026-01-01T00:00:00Z")
-"""When the examples live."""
+"""The present time of the examples."""
 
 
 class Transition(msgspec.Struct, frozen=True, order=True):

@@ -56,7 +56,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     artifacts: Mapping[str, Artifact]
     stages: tuple[Mapping[str, object], ...]
     patches: Patches = msgspec.field(default_factory=dict)
-    """What the user changes about components."""
+    """The user's changes to components."""
     kept: tuple[Mapping[str, object], ...] = ()
     """The user's other documents for the controller."""
     templates: tuple[Mapping[str, object], ...] = ()

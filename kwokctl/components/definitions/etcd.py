@@ -28,7 +28,7 @@ from kwokctl.host.ports import joined
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Identity, Port
 
 _PEERS = "unix://peer.sock"
-"""Where peers would connect, relative to etcd's working folder, which no other user may enter.
+"""The address for peers, relative to etcd's working folder, which no other user may enter.
 
 A single member has no peers, but a client that reaches this listener can write to etcd. Of such a
 URL etcd uses only the host and ignores the path; without a host the kernel would choose an abstract

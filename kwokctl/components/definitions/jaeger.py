@@ -16,7 +16,7 @@ from kwokctl.host.ports import joined
 from kwokctl.model import JAEGER, Component, ComponentName, HttpProbe, OwnManner, Port
 
 _KEPT = 10_000
-"""How many traces it keeps before it drops the oldest: without a limit it takes all memory."""
+"""The traces that it keeps before it drops the oldest: without a limit it takes all memory."""
 _UNUSED = (
     "admin.http",
     "collector.grpc-server",

@@ -28,7 +28,7 @@ class MetricsPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Pages = Mapping[ComponentName, MetricsPage]
-"""Where the components of a cluster have their metrics."""
+"""The pages of metrics of a cluster's components."""
 
 
 def own_page(name: ComponentName, setting: Setting, dialler: ComponentName) -> MetricsPage:

@@ -33,7 +33,7 @@ class ExtraComponent(msgspec.Struct, frozen=True, kw_only=True):
     """A path, a URL, URL#MEMBER or a part of a Go module."""
     image: str = ""
     command: tuple[str, ...] = ()
-    """What the image is started with in place of its own entry point."""
+    """The command of the image in place of its entry point."""
     args: tuple[str, ...] = ()
     user: str = ""
     """Of a container: `USER`, `UID` or `UID:GID`; empty for the image's own."""
@@ -48,7 +48,7 @@ class ExtraComponent(msgspec.Struct, frozen=True, kw_only=True):
     """Objects that the cluster is to have before it starts, as YAML."""
     metric: ExtraMetrics | None = None
     discovery: ExtraMetrics | None = None
-    """Where it names further pages of metrics."""
+    """The address of a list of further pages of metrics."""
     add_on: AddOnParts | None = None
     """Given for one of an add-on."""
 

@@ -29,7 +29,7 @@ from kwokctl.model import ComponentName, Port
 
 FIELD = "components"
 GIVEN = "given"
-"""Where the saved state of a cluster keeps a component as its user described it."""
+"""The field of a cluster's saved state that keeps a component as its user described it."""
 _TAKEN = frozenset({"audit", "keeper"})
 """Names that kwokctl has for other logs and processes of a cluster."""
 _HIGHEST = 65535

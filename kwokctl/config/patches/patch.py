@@ -17,7 +17,7 @@ class Volume(msgspec.Struct, frozen=True, kw_only=True):
     mount_path: str
     read_only: bool = False
     path_type: str = ""
-    """What must be at the path of this machine, in the words of Kubernetes; empty for anything."""
+    """The required type of the path on this machine, in the words of Kubernetes; empty for any."""
 
     @property
     def mount(self) -> Mount:

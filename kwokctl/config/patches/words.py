@@ -7,7 +7,7 @@ from kwokctl.config.patches.patch import ComponentPatch, Patches, joined
 from kwokctl.errors import UsageError
 
 _REMOVED = "-"
-"""What ends the key of an argument that a component is not to get."""
+"""The suffix of an argument's key that removes the argument."""
 
 
 def patches_of(texts: Sequence[str], known: Sequence[str]) -> Patches:

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 _FIELD = "NodeDeclaredFeatures"
 """The gate of the field in the node's status."""
 _KNOWN = ("ExtendWebSocketsToKubelet", "RestartAllContainersOnContainerExits")
-"""What fake kubelets can do, by the gates; sorted, as the API server demands."""
+"""The feature gates that fake kubelets support, sorted as the API server demands."""
 
 
 async def with_features(kubelet: Kubelet, pool: Pool, random: Random) -> Kubelet:

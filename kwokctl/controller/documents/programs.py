@@ -16,7 +16,7 @@ class ContainerProgramSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     """The containers that a document selects, and the behaviour of their program."""
 
     program: str
-    """What it does: words as in the annotation 'kwokctl.dev/program'."""
+    """The behaviour of the program, in the words of the annotation 'kwokctl.dev/program'."""
     image: str = "*"
     """A pattern of the image, as the pod names it; `*` is any text."""
     command: str = "*"

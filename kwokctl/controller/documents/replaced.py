@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 NAME, NAMESPACE = "kwokctl-replaced-stages", "kube-system"
 FORGET = f"kubectl -n {NAMESPACE} delete configmap {NAME}"
-"""What brings back all Stages that nothing replaces any more."""
+"""The command that brings back all Stages that nothing replaces any more."""
 _AGAIN = 5.0
 """Seconds until what could not be written is tried again."""
 

@@ -24,11 +24,11 @@ class StageChange(msgspec.Struct, frozen=True, kw_only=True):
 
     in_force: Mapping[str, StageInForce]
     refused: Mapping[str, str]
-    """What is wrong with custom resources that are left out, by their names."""
+    """The faults of custom resources that are left out, by their names."""
     replaced: Mapping[str, str] = msgspec.field(default_factory=dict)
     """The Stages of files that custom resources of the same name have come in place of now."""
     remarks: Sequence[Remark] = ()
-    """What has changed since the last time."""
+    """The changes since the last time."""
 
 
 class StageLibrary:

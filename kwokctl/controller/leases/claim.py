@@ -75,7 +75,7 @@ class LeaseClaim(msgspec.Struct, eq=False):
         return self._lease
 
     def settle(self) -> None:
-        """Take note that the other controllers know: the next write is a renewal like any other."""
+        """Note that the other controllers know: the next write is a renewal like any other."""
         if self.announced:
             self.announced, self._lease = False, None
 

@@ -74,7 +74,7 @@ class LeaseKeeper:
             await self._queue.run()
 
     def seed(self, leases: Iterable[StoredLease]) -> None:
-        """Take note of the existing leases, so that they need not be read one by one."""
+        """Note the existing leases, so that they need not be read one by one."""
         self._stored = newest([*leases, *self._stored.values()])
 
     def want(self, node: str, uid: str, *, can_wait: bool) -> None:
@@ -115,7 +115,7 @@ class LeaseKeeper:
         self._sightings.ask_all()
 
     def heard(self, stored: StoredLease) -> None:
-        """Take note of a lease that has changed hands."""
+        """Note a lease that has changed hands."""
         node_lease, is_mine = self._node_leases.get(stored.name), is_own(stored, self._holder)
         if node_lease is None:
             if is_mine:
@@ -124,7 +124,7 @@ class LeaseKeeper:
             self._consider(node_lease, stored)
 
     def listed(self, leases: Iterable[StoredLease]) -> None:
-        """Take note of the leases of others, all as they were at one time."""
+        """Note the leases of others, all as they were at one time."""
         foreign = [
             (node_lease, lease)
             for lease in leases
@@ -138,7 +138,7 @@ class LeaseKeeper:
             self._sighted(node_lease, lease)
 
     def found(self, node: str, lease: StoredLease) -> None:
-        """Take note of a lease as it is."""
+        """Note a lease as it is."""
         node_lease = self._node_leases.get(node)
         if node_lease is not None:
             self._sighted(node_lease, lease)

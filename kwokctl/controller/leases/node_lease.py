@@ -19,7 +19,7 @@ class NodeLease:
         self.queue = queue
         self.hold = Hold.PENDING
         self.holder = ""
-        """Which other controller held it when it was last seen."""
+        """The other controller that held it when it was last seen."""
         self.version = 0
         """The resourceVersion at which it was last seen or written."""
         self.seen: StoredLease | None = None
@@ -27,9 +27,9 @@ class NodeLease:
         self.queued = False
         self.tries = 0
         self.beat = 0.0
-        """When it was last due to be renewed: the next times are counted from there."""
+        """The time of its last due renewal, from which the next times are counted."""
         self.until = 0.0
-        """When a held lease ends unless it is renewed."""
+        """The time at which a held lease ends unless it is renewed."""
 
     def on_due(self) -> None:
         """Write or read the lease as soon as a worker is free."""
@@ -42,7 +42,7 @@ class NodeLease:
         return stored.number > self.version
 
     def note(self, stored: StoredLease, *, is_gone: bool) -> None:
-        """Take note of the lease as another controller has left it."""
+        """Note the lease as another controller has left it."""
         self.holder = stored.holder
         self.version = stored.number
         self.seen = stored if is_gone else None

@@ -95,7 +95,7 @@ class Ownership:
             self._queue.put(_Sync(node.name, self._queue))
 
     def described(self, node: ManagedNode) -> None:
-        """Ignore what a node reports: its pods are played all the same."""
+        """Ignore the reported properties of a node: its pods are played in any case."""
 
     def gone(self, name: str) -> None:
         """Stop playing the pods of a node that is gone."""

@@ -25,7 +25,7 @@ class Sharing(Protocol):
         ...
 
     def deal(self, holder: str, nodes: Collection[str]) -> None:
-        """Take note of all the nodes that a holder which is gone has left."""
+        """Note all the nodes that a holder which is gone has left."""
         ...
 
     def is_first(self, node: str, holder: str) -> bool:

@@ -14,7 +14,7 @@ from kwokctl.kube.resource import LEASES, NODE_LEASES
 _FEW = 4
 """Up to this number of Leases of others, each is read by itself."""
 _LISTED = 40
-"""How many are listed with less work than it takes to read one by itself."""
+"""The number of leases whose list costs as much as reading one by itself."""
 _PAUSE = 0.25
 _SHARE = 4
 """Seconds between two lists, and at least how many times as long as the last one took."""
@@ -41,15 +41,15 @@ class Onlooker(Protocol):
     """A listener for the states of Leases."""
 
     def listed(self, leases: Iterable[StoredLease]) -> None:
-        """Take note of all leases."""
+        """Note all leases."""
         ...
 
     def found(self, node: str, lease: StoredLease) -> None:
-        """Take note of one lease."""
+        """Note one lease."""
         ...
 
     def missed(self, node: str, error: RequestError) -> None:
-        """Take note that a lease does not exist, or could not be read."""
+        """Note that a lease does not exist, or could not be read."""
         ...
 
 

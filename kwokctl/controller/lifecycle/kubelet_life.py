@@ -29,7 +29,7 @@ class WrittenPod(WrittenObject, frozen=True, kw_only=True):
 
     outcome: PodOutcome
     is_as_written: bool = True
-    """Whether the pod is exactly what the outcome was to make of it."""
+    """Whether the pod is exactly as the outcome demands."""
 
 
 class KubeletLife:

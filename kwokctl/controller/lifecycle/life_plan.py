@@ -1,4 +1,4 @@
-"""Traces the function of a pod's life on one pod, and makes of it a plan for all that are alike."""
+"""Traces the function of a pod's life on one pod, and makes a plan for all similar pods from it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

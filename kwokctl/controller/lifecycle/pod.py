@@ -1,7 +1,7 @@
 """The life of a pod as a kubelet reports it: its status now, and the time of its next change.
 
 A pure function of the pod, of what is known of its node, and of the time. All but the back-off of
-containers is in the status, so that any controller can go on with a pod.
+containers is in the status, so that any controller can continue with a pod.
 """
 
 from collections.abc import Iterable
@@ -128,7 +128,7 @@ class _Life:
             each.advance(self.now, self.containers.arrived[each.name] - each.program.start)
 
     def outcome(self, place: NodeOffer) -> PodOutcome:
-        """Return what has become of it."""
+        """Return the outcome."""
         status = self.status(place)
         events = (*self.events, *(event for each in self.containers.every for event in each.events))
         return PodOutcome(

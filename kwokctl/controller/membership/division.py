@@ -46,7 +46,7 @@ class Division:
         self._until = 0.0
         self._step = 0
         self._sent: dict[str, tuple[Member, int]] = {}
-        """How many nodes were given to a member since its lease last said how many it holds."""
+        """The number of nodes that a member was given since its lease last showed how many it holds."""
 
     @property
     def held(self) -> int:

@@ -11,9 +11,9 @@ from kwokctl.dataplane.leases.decode import StoredLease
 FLEET = "kwokctl.dev/fleet"
 """Members that manage the same nodes share them."""
 NODES = "kwokctl.dev/nodes"
-"""How many nodes a member holds."""
+"""The annotation with the number of nodes that a member holds."""
 SHARE = "kwokctl.dev/pod-addresses"
-"""Which share of the pod addresses a member hands out."""
+"""The annotation with the share of the pod addresses that a member hands out."""
 LEAVING = "kwokctl.dev/leaving"
 """A member that leaves does not write to its nodes any more: others may claim them at once."""
 
@@ -36,7 +36,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     held: int
     share: int
     expires: float
-    """When its lease ends unless it is renewed, as a POSIX time stamp."""
+    """The time at which its lease ends unless it is renewed, as a POSIX time stamp."""
     left: float
     """Since when it is leaving; 0 if it is not."""
 
@@ -82,7 +82,7 @@ class Members:
         return self._by_name.get(identity)
 
     def note(self, member: Member) -> None:
-        """Take note of a member as it is now."""
+        """Note a member as it is now."""
         self._by_lease[member.lease] = self._by_name[member.identity] = member
 
     def drop(self, lease: str) -> None:

@@ -37,9 +37,9 @@ SHARES = 64
 """Into how many shares the pod addresses are divided: there are not more members than these."""
 _LONGEST = 15
 _PART = 8 / 3
-"""How many times shorter a member's Lease is than those of its nodes; it is at most `_LONGEST`."""
+"""The ratio of the duration of nodes' Leases to that of a member's Lease, which is at most `_LONGEST`."""
 _TICKS = 15
-"""How often in its duration a member looks at the others."""
+"""The number of times that a member looks at the others in the duration of its Lease."""
 _TRIES = 2
 """A renewal that was under way at the end may have been written."""
 _KEPT = 600.0
@@ -118,7 +118,7 @@ class Membership:
             await self.post.leave()
 
     def heard(self, lease: StoredLease, *, is_deleted: bool) -> bool:
-        """Take note of a lease with the label; False if it is not about members."""
+        """Note a lease with the label; False if it is not about members."""
         if lease.name == self.post.name:
             self.post.note(StoredLease(name=lease.name) if is_deleted else lease)
         elif is_deleted:

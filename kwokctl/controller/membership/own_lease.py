@@ -26,7 +26,7 @@ class OwnLease:
         self.stored = StoredLease(name=name)
 
     def note(self, stored: StoredLease) -> None:
-        """Take note of the lease as it is now."""
+        """Note the lease as it is now."""
         if stored.number > self.stored.number:
             self.stored = stored
 

@@ -11,7 +11,7 @@ from itertools import islice
 from math import ceil, inf
 
 Held = Mapping[str, int]
-"""How many nodes each member holds."""
+"""The number of nodes that each member holds."""
 
 TOLERANCE = 0.1
 """By how much of its target a member may be off before nodes change hands."""

@@ -35,7 +35,7 @@ class Post:
         self._changed = changed
 
     def note(self, stored: StoredLease) -> None:
-        """Take note of the lease as it is now."""
+        """Note the lease as it is now."""
         self._lease.note(stored)
         if self.is_mine and self._lease.stored.holder != self._me:
             self._set(is_mine=False)

@@ -13,7 +13,7 @@ from kwokctl.controller.nodes.registry import Hold, NodeRegistry
 log = logging.getLogger(__name__)
 
 OVERFLOW = {4: "100.64.0.0/10", 6: "fd00:64::/64"}
-"""Where pods get addresses when the CIDR of their node is used up (RFC 6598, RFC 4193)."""
+"""The ranges from which pods get addresses when the CIDR of their node is used up (RFC 6598, RFC 4193)."""
 
 _V6 = 1 << 128
 """Added to the integers of IPv6 addresses, so that one table holds both families."""
@@ -29,7 +29,7 @@ class _Pool(msgspec.Struct):
     least: int
     last: int
     share: tuple[int, int] = _WHOLE
-    """Which one of how many shares is handed out: the others are those of other controllers."""
+    """The index and the number of shares: the other shares belong to other controllers."""
     upcoming: int = 0
     freed: list[int] = msgspec.field(default_factory=list)
 
@@ -238,7 +238,7 @@ class PodIPs:
         return owned
 
     def note(self, uid: str, node: str, addresses: Sequence[str]) -> None:
-        """Take note of the addresses that a pod's status says it has."""
+        """Note the addresses that a pod's status says it has."""
         if uid not in self._owned:
             cidrs = self._cidrs(node)
             self._owned[uid] = tuple([a for a in addresses if self._take(a, cidrs)])

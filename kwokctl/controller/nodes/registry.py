@@ -26,7 +26,7 @@ class ManagedNode(msgspec.Struct):
     name: str
     uid: str
     cidrs: tuple[str, ...]
-    """Where its pods get their addresses from; empty means the controller's default."""
+    """The CIDRs of its pods; empty means the controller's default."""
     addresses: tuple[str, ...]
     """Its own addresses: internal ones before external ones."""
     hold: Hold = Hold.PENDING
@@ -34,7 +34,7 @@ class ManagedNode(msgspec.Struct):
     is_down: bool = False
     """Whether its kubelet is taken to be down: the node has its Lease, but its pods stand still."""
     is_silent: bool = False
-    """Whether nothing is heard of its kubelet: no controller writes to the node."""
+    """Whether its kubelet is silent: no controller writes to the node."""
     boot: int = 0
     """A hash of its boot ID, which takes less memory than that; 0 if it has none."""
     former_boots: frozenset[int] = frozenset()
@@ -50,23 +50,23 @@ class NodeListener(Protocol):
     """A listener for the holds of nodes, and for their kubelets."""
 
     def changed(self, node: ManagedNode) -> None:
-        """Take note of a node whose hold has changed, or was confirmed."""
+        """Note a node whose hold has changed, or was confirmed."""
         ...
 
     def turned(self, node: ManagedNode) -> None:
-        """Take note that the kubelet of a node went down, or is back."""
+        """Note that the kubelet of a node went down, or is back."""
         ...
 
     def rebooted(self, node: ManagedNode) -> None:
-        """Take note that the machine of a node was started anew."""
+        """Note that the machine of a node was started anew."""
         ...
 
     def described(self, node: ManagedNode) -> None:
-        """Take note of what a node says of itself, if that is news."""
+        """Note the reported properties of a node, if they have changed."""
         ...
 
     def gone(self, name: str) -> None:
-        """Take note that a node is not managed any more."""
+        """Note that a node is not managed any more."""
         ...
 
 
@@ -78,7 +78,7 @@ class NodeRegistry:
         self._pods: defaultdict[str, set[str]] = defaultdict(set)
         self._listeners: list[NodeListener] = []
         self._with_cidr: Counter[str] = Counter()
-        """How many nodes have a CIDR."""
+        """The number of nodes with each CIDR."""
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -98,7 +98,7 @@ class NodeRegistry:
         self._with_cidr.update(node.cidrs)
 
     def move(self, node: ManagedNode, cidrs: tuple[str, ...]) -> None:
-        """Take note of where the pods of a managed node get their addresses from."""
+        """Note the CIDRs of the pods of a managed node."""
         self._uncount(node.cidrs)
         self._with_cidr.update(cidrs)
         node.cidrs = cidrs
@@ -112,7 +112,7 @@ class NodeRegistry:
         self._listeners.append(listener)
 
     def set_hold(self, name: str, hold: Hold) -> None:
-        """Take note that a node's lease was won or lost, if the node is managed."""
+        """Note that a node's lease was won or lost, if the node is managed."""
         node = self._nodes.get(name)
         if node is not None:
             node.hold = hold
@@ -120,21 +120,21 @@ class NodeRegistry:
                 listener.changed(node)
 
     def describe(self, node: ManagedNode, facts: NodeFacts) -> None:
-        """Take note of what a managed node says of itself."""
+        """Note the reported properties of a managed node."""
         if facts != node.facts:
             node.facts = facts
             for listener in self._listeners:
                 listener.described(node)
 
     def set_down(self, node: ManagedNode, *, is_down: bool) -> None:
-        """Take note of whether the kubelet of a managed node is down."""
+        """Note whether the kubelet of a managed node is down."""
         if is_down is not node.is_down:
             node.is_down = is_down
             for listener in self._listeners:
                 listener.turned(node)
 
     def set_boot(self, node: ManagedNode, boot: int) -> None:
-        """Take note of the boot ID of a managed node; one that it has never had is that of a reboot."""
+        """Note the boot ID of a managed node; one that it has never had is that of a reboot."""
         if boot in (0, node.boot):
             return
         former, is_known = node.boot, boot in node.former_boots

@@ -59,11 +59,11 @@ class Handlers(msgspec.Struct, frozen=True, kw_only=True):
     is_ready: Callable[[], bool]
     metrics: Callable[[], Awaitable[str]]
     kubelet: bytes
-    """Where the API server reaches the kubelets of fake nodes, as JSON."""
+    """The address at which the API server reaches the kubelets of fake nodes, as JSON."""
     stages: Callable[[], PlayedStages | None]
-    """What is played on new nodes and pods; None before there is anything."""
+    """The Stages that are played on new nodes and pods; None before they are known."""
     seen: Callable[[], bytes | None]
-    """How far the watches have come, as JSON; None before there are any."""
+    """The versions that the watches have reached, as JSON; None before there are any."""
     reserve: Callable[[bytes], bytes | None]
     """Reserves addresses of pods: JSON in and out; ValueError for what cannot be read."""
 

@@ -32,7 +32,7 @@ class ScaleApi:
         self._seen = Seen()
 
     def note(self, resource: Resource, version: int) -> None:
-        """Take note that the watch of a kind has come to a version."""
+        """Note that the watch of a kind has come to a version."""
         if resource == NODES:
             self._seen.nodes = version
         elif resource == PODS:

@@ -14,7 +14,7 @@ from kwokctl.expr.duration import parse_duration, parse_time
 from kwokctl.json_value import Json
 
 BASE_FIELD, BOUND_FIELD = "spec.delay.durationFrom", "spec.delay.jitterDurationFrom"
-"""Where a Stage says what in an object its delay, and the bound of it, are read from."""
+"""The fields of a Stage that read its delay, and the bound of it, from the object."""
 T = TypeVar("T")
 Unread = Callable[[str, Json], None]
 """Told of a delay that cannot be read: the field that says where it is, and what is there."""

@@ -50,7 +50,7 @@ _OF_THE_MOMENT = frozenset({"NodeIPWith", "NodeIPsWith", "Now", "PodIP", "PodIPW
 KNOWN = FunctionNames(
     pure=POD_NAMES - _OF_THE_MOMENT, of_the_moment=_OF_THE_MOMENT, times=frozenset({"Now"})
 )
-"""What plans may assume of them as long as the controller runs."""
+"""The properties of the functions, which plans rely on while the controller runs."""
 
 
 class Kubelet(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,9 +60,9 @@ class Kubelet(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     port: int = 0
     address: str = ""
-    """Where the API server reaches it; `ip` and `name` are what other clients see."""
+    """The address at which the API server reaches it; `ip` and `name` are what other clients see."""
     features: tuple[str, ...] = ()
-    """What its nodes declare that it can do, in the order of the alphabet."""
+    """The features that its nodes declare, in alphabetical order."""
 
 
 @lru_cache(maxsize=1)

@@ -72,7 +72,7 @@ class PatchStep(msgspec.Struct, frozen=True, kw_only=True):
     type: PatchType
     as_user: str
     field: str = ""
-    """Where the template is in the document."""
+    """The path of the template in the document."""
 
 
 class ApplyStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +83,7 @@ class ApplyStep(msgspec.Struct, frozen=True, kw_only=True):
     type: PatchType
     as_user: str
     field: str = ""
-    """Where the template is in the document."""
+    """The path of the template in the document."""
 
 
 Step = EventStep | FinalizersStep | DeleteStep | PatchStep | ApplyStep

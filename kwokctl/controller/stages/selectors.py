@@ -34,7 +34,7 @@ class Condition(Protocol):
 
 
 Known = dict[FieldQuery, Sequence[Json]]
-"""What expressions have found in one object."""
+"""The results of expressions for one object."""
 
 
 class Requirement(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ Places that hold the object's name may be left out.
 """
 
 MANAGED_FIELDS: Path = ("metadata", "managedFields")
-"""Where an object records which client owns which of its fields."""
+"""The field in which an object records which client owns which of its fields."""
 
 _AROUND_CREATION = (-5.0, 60.0)
 """Seconds around an object's creation in which a time counts as the time of its creation."""

@@ -15,7 +15,7 @@ from kwokctl.json_value import Json
 T = TypeVar("T")
 
 _SOURCE = "the cluster"
-"""Where a custom resource has been read, for messages."""
+"""The source of a custom resource, for messages."""
 
 
 class AcceptedDocument(msgspec.Struct, Generic[T], frozen=True):
@@ -48,9 +48,9 @@ class DocumentChange(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     accepted: Mapping[str, AcceptedDocument[T]]
     """By their keys, "name" or "namespace/name", in the order of these."""
     refused: Mapping[str, str]
-    """What is wrong with those that are left out, by their keys."""
+    """The faults of documents that are left out, by their keys."""
     remarks: Sequence[Remark] = ()
-    """What has changed since the last time; nothing if nothing has."""
+    """The changes since the last time."""
 
 
 class CustomDocuments(msgspec.Struct, Generic[T]):
@@ -65,9 +65,9 @@ class CustomDocuments(msgspec.Struct, Generic[T]):
     files: Mapping[str, AcceptedDocument[T]]
     """The documents of the files; a custom resource with the same key replaces one of them."""
     title: str = ""
-    """What the kind is called in the log; its name if nothing is given."""
+    """The name of the kind in the log; by default its own."""
     counts: str = "counts"
-    """What is said of a document in force."""
+    """The remark on a document in force."""
     returns: bool = True
     """Whether the document of a file counts again when the custom resource in its place is gone."""
     _seen: Bodies = msgspec.field(default_factory=dict)

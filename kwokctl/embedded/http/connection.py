@@ -11,7 +11,7 @@ from kwokctl.embedded.http.parsing import RequestHead, read_head
 
 _END_OF_HEAD = b"\r\n\r\n"
 _HANDSHAKE = b"\x16"
-"""How a handshake of TLS begins, and no request."""
+"""The beginning of a TLS handshake, but not of a request."""
 BUFFER_BYTES = 16 * 1024
 """Bytes that are received at once, as many as TLS has in a record."""
 
@@ -36,10 +36,10 @@ class ServedConnection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._received = bytearray()
         self._searched = 0
-        """Where the end of a head is searched: it is not before that."""
+        """The position from which the end of a head is searched: it is not before that."""
         self._is_held_back = False
         self._dropping: int | None = None
-        """How many bytes may still come that nobody asks for."""
+        """The number of bytes that may still come, and are dropped."""
         self._has_ended = False
         self._news = asyncio.Event()
         self._writable = asyncio.Event()

@@ -11,7 +11,7 @@ from kwokctl.replacing import replace
 
 
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
-    """A request before its body, which is read only for those who may ask; and what becomes of its connection."""
+    """A request without its body, which is read only for permitted clients; and whether its connection stays open."""
 
     request: Request
     """Without what may be large: its query, and its body."""

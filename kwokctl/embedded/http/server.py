@@ -45,7 +45,7 @@ class HttpServer:
         self._strangers = Strangers()
         self._buffer = bytearray(BUFFER_BYTES)
         self.connections = 0
-        """How many there are now."""
+        """The present number of connections."""
 
     async def run(self, listening: Sequence[socket.socket], tls: ssl.SSLContext | None) -> None:
         """Serve the connections of these sockets until cancelled; close them in the end."""

@@ -69,7 +69,7 @@ class RpcCall:
         self.pieces: list[bytes] = []
         """Of the answer."""
         self.heard = 0
-        """How often the connection had received something when the call began."""
+        """The number of receptions of the connection when the call began."""
 
     is_stream: ClassVar[bool] = False
     """Whether any number of messages may come as the answer."""
@@ -170,7 +170,7 @@ class RpcOutcome:
         except ValueError:
             raise PeerError("a status is not a number") from None
         self.text = unquote(headers.get(b"grpc-message", b"").decode("latin-1"))
-        """What went wrong; on the wire it is percent-encoded."""
+        """The error message, which is percent-encoded on the wire."""
 
 
 class Deadlines:

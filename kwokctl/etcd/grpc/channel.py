@@ -12,7 +12,7 @@ from kwokctl.etcd.grpc.errors import NotProcessedError, gone, unreachable
 _PAUSE = 0.05
 """Seconds from one attempt to dial to the next."""
 _TRIES = 5
-"""How often a call is sent that the server has refused without processing it."""
+"""The most sends of a call that the server has refused without processing it."""
 
 
 class Channel:

@@ -34,7 +34,7 @@ class MemberStatus(msgspec.Struct, frozen=True, kw_only=True):
     db_size: int
     """Of the file."""
     db_size_in_use: int
-    """What would be left of the file after defragmenting it."""
+    """The size of the file after defragmenting it."""
     quota: int
     """The size at which it refuses writes; 0 if it is not in the answer, as before 3.6."""
 

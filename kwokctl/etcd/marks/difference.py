@@ -29,11 +29,11 @@ class Write(msgspec.Struct, frozen=True, gc=False):
 
     key: bytes
     value: bytes | None
-    """What it is to hold; None if it is to be deleted."""
+    """The value to store; None to delete the key."""
     seen: int
     """The revision at which it was last written when the difference was seen; 0 if it was gone."""
     former: bytes = b""
-    """What it held then."""
+    """The value at that time."""
 
 
 def difference(

@@ -18,7 +18,7 @@ _PAGE = struct.Struct("<QHHI")
 _META = struct.Struct("<IIIIQQQQQ")
 """Magic, version, page size, flags, root page, sequence, freelist, pages, transaction."""
 _BRANCH = struct.Struct("<IIQ")
-"""Where the key begins, counted from here, its size, the child's page."""
+"""The start of the key, counted from here, its size, and the child's page."""
 _LEAF = struct.Struct("<IIII")
 """Flags, where the key begins, counted from here, sizes of key and value."""
 _BUCKET = struct.Struct("<QQ")

@@ -17,7 +17,7 @@ _REVISION_BYTES = 8
 _LIVE_KEY_BYTES = 17
 _KEY = mark(1, LENGTH)
 _ALWAYS = b"/namespaces/kube-system"
-"""What every API server has made, behind the prefix under which it keeps its objects."""
+"""Keys that every API server creates, behind the prefix of its objects."""
 
 
 def look(path: Path, prefix: str) -> tuple[str, ...] | None:

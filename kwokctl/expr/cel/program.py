@@ -28,7 +28,7 @@ _FAULTS = (
     RecursionError,
     CelValueError,
 )
-"""What the fast way may end in."""
+"""The errors in which the fast way may end."""
 _TOO_DEEP = (RecursionError, MemoryError, SyntaxError)
 """Python's message for code that is nested too deeply."""
 _FILE = "<CEL>"

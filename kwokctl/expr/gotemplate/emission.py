@@ -127,7 +127,7 @@ AS_TEXT: dict[str, Callable[..., str]] = {
     "block": _block_text,
     "block_json": _json_text,
 }
-"""What the compiled code calls to write a value, for the text itself."""
+"""The functions with which compiled code writes values as text."""
 
 AS_SKELETON: dict[str, Callable[..., str]] = {
     "raw": _raw_kept,

@@ -1,7 +1,7 @@
 """Writes pipelines as Python expressions.
 
 A value of the object is kept as it came, with Python's numbers, until something shows its type:
-then `exact` makes of it what Go has. Each expression is written with whether its value may be such
+then `exact` converts it to the value of Go. Each expression is written with whether its value may be such
 a one. `if`, `range`, fields, `index`, and what writes a value as JSON or YAML can do with it.
 
 Python's truth is Go's for all values but the object's zeros, which are texts in Go, and true. So
@@ -66,7 +66,7 @@ VALUES: dict[str, Any] = {
     "pairs": values.pairs,
     "spend": spend,
 }
-"""What the compiled code calls to look into values."""
+"""The functions with which compiled code reads values."""
 
 
 class Written(NamedTuple):

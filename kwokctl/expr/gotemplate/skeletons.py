@@ -47,7 +47,7 @@ NAMES: Mapping[str, Callable[..., object]] = {
     "copied": from_yaml,
     "distinct": distinct,
 }
-"""What the code of a builder calls."""
+"""The functions that the code of a builder calls."""
 
 
 class Skeletons:

@@ -89,14 +89,14 @@ IN_TEMPLATES: Mapping[str, Callable[..., object]] = {
     **{f"{PREFIX}{name}": _built_in(name, f) for name, f in (BUILT_IN | TIMELY).items()},
     **{n: _built_in(n.removeprefix(METERED), f) for n, f in METERED_FUNCTIONS.items()},
 }
-"""What the code of a template calls. Branches need no care: a symbol has no truth."""
+"""The functions that the code of a template calls. Branches need no care: a symbol has no truth."""
 
 IN_BUILDERS: Mapping[str, Callable[..., object]] = {
     **{name: deferring(function) for name, function in NAMES.items()},
     "key": refusing(NAMES["key"]),
     "distinct": NAMES["distinct"],
 }
-"""What the code of a builder calls."""
+"""The functions that the code of a builder calls."""
 
 SAYS_THE_SAME = frozenset({quotable, quoted_text, safe_text, NAMES["resolve"]})
 """Functions that leave a text as it is; the last but for one that YAML takes for something else."""

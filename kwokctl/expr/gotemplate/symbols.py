@@ -13,7 +13,7 @@ from kwokctl.errors import ExpressionError, KwokctlError
 _UNKNOWN = "this depends on a value that differs between the objects"
 
 Key = TypeVar("Key")
-"""What distinguishes one object from another, such as its number."""
+"""The key that distinguishes one object from another, such as its number."""
 Value = Callable[[Key], object]
 """Gives a value of an object."""
 

@@ -21,7 +21,7 @@ Compiled = Callable[[object, Callable[[object], None]], None]
 """Takes the input, and what is called with each result in turn."""
 
 _End = Callable[[str, int], None]
-"""Writes what becomes of the variable with a result, so deep."""
+"""Writes the code that uses the variable with a result, at a depth of indentation."""
 _MOST_LINES = 400
 _NAMES = {
     "NO_FIELDS": {},
@@ -102,7 +102,7 @@ class _Writer:
         self.line(f"add({variable})", depth)
 
     def walk(self, steps: Steps, variable: str, depth: int, end: _End) -> None:
-        """Write what the steps do to the variable; `end` writes what becomes of each result."""
+        """Write what the steps do to the variable; `end` writes the code for each result."""
         if not steps:
             end(variable, depth)
             return

@@ -17,7 +17,7 @@ def mistake(source: str, problem: str) -> str:
 
 
 def unknown(source: str, name: str) -> str:
-    """Return the error for a function, `name/2`, or a variable, `$name`, that there is not."""
+    """Return the error for an unknown function, `name/2`, or an unknown variable, `$name`."""
     word = re.escape(name.partition("/")[0])
     found = re.search(rf"(?<![\w.$@]){word}\b", source)
     return _said(source, f"'{name}' is not defined", found.start() if found else 0)

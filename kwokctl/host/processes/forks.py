@@ -18,7 +18,7 @@ from kwokctl.host.processes.launcher import spawn
 from kwokctl.host.processes.preloaded import SOCKET, ProgramRequest
 
 _START = [sys.executable, "-P", "-m"]
-"""How the command of a program of kwokctl begins, whose package follows."""
+"""The beginning of the command of a kwokctl program; its package follows."""
 _FEWEST = 2
 """Programs for which it is worth it."""
 _MOST = 64

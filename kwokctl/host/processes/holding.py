@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 DESCRIPTOR = 3
-"""Which of its descriptors a held program finds the pipe at."""
+"""The descriptor at which a held program finds the pipe."""
 _PIPE = f"/proc/self/fd/{DESCRIPTOR}"
 _writable: set[int] = set()
 """The ends of pipes that this process writes to."""

@@ -26,7 +26,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     stop_wave: int
     """Components of a lower wave are stopped before it."""
     folder: str = ""
-    """Where it works; empty for the cluster's folder, in which a process is found without its pid file."""
+    """Its working folder; empty for the cluster's folder, in which a process is found without its pid file."""
     held_at: str = ""
     """The flag of the file for which it can be made to wait; empty if there is none."""
 

@@ -32,7 +32,7 @@ class ProgramRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The package that is run: it is loaded, and its `__main__` has a function `main`."""
     argv: list[str]
     env: dict[str, str]
-    """What is added to the environment."""
+    """The variables that are added to the environment."""
     folder: str
     pid_file: str
     log: str

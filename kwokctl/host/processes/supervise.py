@@ -20,7 +20,7 @@ from kwokctl.host.processes.launcher import is_on_its_way
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _DEAD = frozenset("ZXx")
 _REMOVED = " (deleted)"
-"""What the kernel adds to the name of a folder that is gone (proc(5))."""
+"""The text that the kernel adds to the name of a deleted folder (proc(5))."""
 _POLL = 0.01
 _MOMENT = 0.0005
 _LAST_PID = 4_194_304

@@ -30,7 +30,7 @@ class ListMetadata(msgspec.Struct, rename={"resource_version": "resourceVersion"
     resource_version: str = ""
     next_page: str = msgspec.field(name="continue", default="")
     remaining: int = msgspec.field(name="remainingItemCount", default=0)
-    """How many objects come after this page, if the server says."""
+    """The number of objects after this page, if the server reports it."""
 
 
 class ListPage(msgspec.Struct):
@@ -146,11 +146,11 @@ class ListCutter:
         self._head = b""
         """The list up to its first object."""
         self._open = b""
-        """How each object begins, such as `{"metadata":`."""
+        """The beginning of each object, such as `{"metadata":`."""
         self._joint = b""
         """The end of an object, and the beginning of the next."""
         self._rest = b""
-        """What may not be a whole object yet."""
+        """The bytes after the last whole object."""
 
     def feed(self, piece: bytes) -> list[bytes]:
         """Return the objects that end in this piece, but for the last one of the list."""

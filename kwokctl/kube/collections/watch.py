@@ -69,7 +69,7 @@ class _GoneError(Exception):
 
 _TYPES = {each.value: each for each in (EventType.ADDED, EventType.MODIFIED, EventType.DELETED)}
 _USUAL = {b'{"type":"%b","object":' % name.encode(): name for name in _TYPES}
-"""How kube-apiserver begins the lines of a watch."""
+"""The usual beginning of kube-apiserver's lines in a watch."""
 _USUAL_SIZES = {len(start) for start in _USUAL}
 _envelope = msgspec.json.Decoder(_Envelope).decode
 

@@ -27,11 +27,11 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     key: bytes | None = None
     token: str | None = None
     token_file: Path | None = None
-    """Where the token was read from: a newer one may come."""
+    """The file from which the token was read: it may be replaced."""
     plugin: CredentialPlugin | None = None
-    """What is run for a credential."""
+    """The plug-in that is run for a credential."""
     expires: datetime | None = None
-    """When the credential of the plug-in ends to be valid, if it said so."""
+    """The time at which the plug-in's credential expires, if it is known."""
     basic: tuple[str, str] | None = None
     """A name and a password, for a proxy before the API server that asks for them."""
     insecure: bool = False

@@ -33,7 +33,7 @@ class CredentialPlugin(msgspec.Struct, frozen=True, kw_only=True):
     cluster: Mapping[str, Json] | None
     """The cluster that the credential is for, if the program wants to know."""
     place: str
-    """Where it is named, for messages."""
+    """The place that names it, for messages."""
 
 
 class PluginCredential(msgspec.Struct, frozen=True, kw_only=True):

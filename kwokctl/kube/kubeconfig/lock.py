@@ -45,7 +45,7 @@ def _take(lock: Path) -> bool:
     except FileExistsError:
         return False
     try:
-        # On a full disk it is held all the same.
+        # On a full disk the lock is held nevertheless.
         with contextlib.suppress(OSError):
             os.write(descriptor, f"{_signature()} {os.getpid()}".encode())
     finally:

@@ -89,7 +89,7 @@ def _merge(current: dict[str, Json], patch: dict[str, Json], replace: _Replace) 
 
 
 def _value(known: Json, wanted: Json, name: str, replace: _Replace) -> Json:
-    """Return what becomes of a field's value, which is `known` if it stays as it is."""
+    """Return the new value of a field, which is `known` if it stays as it is."""
     if isinstance(wanted, dict):
         return _merge(known if isinstance(known, dict) else {}, wanted, replace)
     if isinstance(wanted, list):

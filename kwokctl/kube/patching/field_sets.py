@@ -28,7 +28,7 @@ class Comparison(msgspec.Struct):
     """The differences between the fields of a value and those of an older one."""
 
     written: FieldSet = msgspec.field(default_factory=dict)
-    """What is new or has another value."""
+    """The fields that are new or have another value."""
     removed: FieldSet = msgspec.field(default_factory=dict)
 
     def leaf(self, step: str, before: Json, after: Json) -> None:

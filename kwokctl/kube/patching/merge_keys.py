@@ -16,7 +16,7 @@ class ListRule(msgspec.Struct, frozen=True):
     """The rule with which a list is merged with another."""
 
     key: str | None
-    """What identifies an item; empty for plain values that make a set; None: the list is replaced."""
+    """The field that identifies an item; empty for a set of plain values; None if the list is replaced."""
     fields: "Mapping[str, Rule]" = msgspec.field(default_factory=lambda: MappingProxyType({}))
     """The lists within an item that is merged."""
 

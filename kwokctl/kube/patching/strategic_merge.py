@@ -41,7 +41,7 @@ def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> d
 
 
 def _merged(known: Json, wanted: Json, rule: Rule | None, name: str) -> Json:
-    """Return what becomes of an object or a list, which is `known` if it stays as it is."""
+    """Return the new value of an object or a list, which is `known` if it stays as it is."""
     if type(wanted) is list:
         return _list(known, wanted, rule, name)
     if known is not None and type(known) is not dict:

@@ -32,7 +32,7 @@ class Leaf:
     """A text in a certain format."""
 
     article: ClassVar[str]
-    """What it must be, with an article."""
+    """The name of the required type, with an article."""
 
     @classmethod
     def accepts(cls, text: str) -> bool:

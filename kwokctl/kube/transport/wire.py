@@ -90,11 +90,11 @@ class Wire(asyncio.Protocol):
         self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Take note that the body begins."""
+        """Note that the body begins."""
         self._in_body = True
 
     def on_message_complete(self) -> None:
-        """Take note that the answer is whole."""
+        """Note that the answer is whole."""
         raise NotImplementedError
 
     def fail(self, error: ApiError) -> None:

@@ -17,11 +17,11 @@ class ContainerView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Quantities as they are written, by resource."""
     is_running: bool = False
     started_at: float = 0.0
-    """When it was started, as a POSIX time stamp, also if it has ended since; 0 if it never was."""
+    """The time of its start as a POSIX time stamp, also if it has ended since; 0 if it never started."""
     finished_at: float = 0.0
-    """When it has ended; 0 if it has not."""
+    """The time of its end; 0 if it has not ended."""
     previous: tuple[float, float] | None = None
-    """When the container that it has replaced was started and has ended."""
+    """The times of the start and the end of the container that it has replaced."""
     restarts: int = 0
     is_init: bool = False
     """Whether it is an init container, with or without a restart policy."""
@@ -71,7 +71,7 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A POSIX time stamp; 0 if there is none."""
 
     def demand_answer(self) -> None:
-        """Raise NoAnswerError if nothing is heard of its kubelet."""
+        """Raise NoAnswerError if its kubelet is silent."""
         if is_silent(self.annotations):
             raise NoAnswerError(f"the kubelet of node '{self.name}' is silent")
 

@@ -20,7 +20,7 @@ class GeneratedLines(msgspec.Struct, frozen=True, rename="camel", forbid_unknown
     lines_per_second: Annotated[float, msgspec.Meta(gt=0, le=_FASTEST)] = 1.0
     stream: Literal["stdout", "stderr"] = "stdout"
     kept_lines: Annotated[int, msgspec.Meta(ge=1, le=_MOST_KEPT)] = 10_000
-    """How many of a container's lines are there: a node keeps a log file or two of each."""
+    """The number of a container's lines that are kept: a node keeps a log file or two of each."""
 
 
 class LogsEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

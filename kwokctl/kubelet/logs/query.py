@@ -20,7 +20,7 @@ class LogQuery(msgspec.Struct, frozen=True, kw_only=True):
     previous: bool = False
     timestamps: bool = False
     tail: int | None = None
-    """How many lines before the end, of those that there are."""
+    """The number of existing lines from the end."""
     since: float = 0.0
     """A POSIX time stamp; lines before it are left out."""
     limit: int | None = None

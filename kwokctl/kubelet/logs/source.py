@@ -33,6 +33,6 @@ class LogSource(Protocol):
     ) -> AsyncGenerator[Sequence[LogLine], None]:
         """Yield lines, many at a time, from the first one that may be wanted.
 
-        With `follow` it goes on with what is written later, until the container has ended.
+        With `follow` it continues with later lines, until the container has ended.
         """
         ...

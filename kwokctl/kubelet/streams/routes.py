@@ -45,7 +45,7 @@ class StreamRoutes:
             **lookup_uses(ATTACHES, attaches, known),
             **lookup_uses(FORWARDS, forwards, known),
         }
-        """What custom resources do, by their kind."""
+        """The functions that put custom resources into force, by kind."""
 
     def routes(self) -> Iterable[Route]:
         """Return the paths."""

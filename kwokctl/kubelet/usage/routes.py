@@ -47,7 +47,7 @@ class UsageRoutes:
             METRIC: self._pages.in_force.change,
             **lookup_uses(USAGES, usages, known),
         }
-        """What custom resources do, by their kind."""
+        """The functions that put custom resources into force, by kind."""
 
     def routes(self) -> Sequence[Route]:
         """Return the paths."""
@@ -60,7 +60,7 @@ class UsageRoutes:
         )
 
     def changed(self, node: str) -> None:
-        """Take note of a change of a node or its pods at once, so that counters know its time."""
+        """Note a change of a node or its pods at once, so that counters know its time."""
         self._meters.changed(node)
         if self._fleet.node(node) is None:
             self._pages.forget(node)

@@ -30,7 +30,7 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     """The SHA-256 of the layer."""
     config: Mapping[str, object] = msgspec.field(default_factory=dict)
-    """What containers of it run, in the words of the form."""
+    """The configuration of its containers, in the words of the form."""
 
 
 def write_images(file: Path, images: list[Image]) -> None:

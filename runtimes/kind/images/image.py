@@ -18,7 +18,7 @@ from runtimes.engine.images import REPOSITORY, EngineImages, tag_of
 from runtimes.kind.images import recipe
 
 _VERSION = "/kind/version"
-"""Where a node image says which Kubernetes is in it."""
+"""The file of a node image with the version of its Kubernetes."""
 _NAME = "node"
 _FILES = (".tar", ".tar.gz", ".tgz")
 

@@ -40,9 +40,9 @@ _OURS = {
     "networking.apiServerAddress": "the address is an option of kwokctl: --bind-address",
     "networking.apiServerPort": "the port is an option of kwokctl: --kube-apiserver-port",
 }
-"""What a user's document must not set, and why."""
+"""The fields that a user's document must not set, with the reasons."""
 _BITS = {4: 24, 6: 64}
-"""How long the prefix of one node's network is, by the version of IP."""
+"""The length of the prefix of one node's network, by the version of IP."""
 
 
 def configuration(

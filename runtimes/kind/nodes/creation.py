@@ -17,7 +17,7 @@ class Creation(msgspec.Struct, frozen=True, kw_only=True):
     """The settings with which a cluster is created; kept in a file from the plan to the end of the creation."""
 
     project: str
-    """What kind calls the cluster."""
+    """kind's name for the cluster."""
     program: str
     image: str
     pod_subnet: str
@@ -72,7 +72,7 @@ class NodesExistError(ComponentError):
 
 CONFIGURATION = "kind.yaml"
 _EXISTS = ("node(s) already exist", "is already in use by container", "name is in use")
-"""What kind says, and what Docker and Podman say to kind."""
+"""The messages of kind, and of Docker and Podman, about nodes that exist."""
 _FILE = "creation.json"
 
 

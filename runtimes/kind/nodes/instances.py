@@ -13,7 +13,7 @@ from runtimes.engine.client import Engine
 _NEEDED = 16
 """Instances that systemd, containerd and the kubelet of a node take; the control plane works without its own."""
 _REFUSAL = "too many open files"
-"""What programs write about it: the text of EMFILE (inotify_init(2))."""
+"""The text of EMFILE (inotify_init(2)), which programs write about it."""
 
 
 def demand_instances(engine: Engine, root: Path = Path("/")) -> None:

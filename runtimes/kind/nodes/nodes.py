@@ -23,9 +23,9 @@ from runtimes.kind.pods.kubeadm import MAKES
 from runtimes.kind.provider import Provider
 
 _PREFIX = "kwok-"
-"""How kind's names of our clusters begin."""
+"""The prefix of kind's names for our clusters."""
 _TRIES = 3
-"""How often kind is asked although it has found nodes that were made meanwhile."""
+"""The most requests to kind, if each time it has found nodes that were created meanwhile."""
 _MADE = "made"
 """A file with the id of the node that kind has made to its end."""
 _REGISTERED = "nodes.json"

@@ -20,7 +20,7 @@ class PodSettings(msgspec.Struct, frozen=True, kw_only=True):
     root: Path
     """The cluster's folder."""
     user: int
-    """Whose files the components read and write."""
+    """The owner of the files that the components read and write."""
     group: int
     grace: float
     """Seconds that a component has to end by itself."""

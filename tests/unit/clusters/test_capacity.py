@@ -107,7 +107,7 @@ def test_too_little_memory_is_reported_beside_the_quota() -> None:
 
     assert not found.fits
     assert "quota of 1Gi; the programs would need" in found.why
-    assert "; take fewer" in found.remedy
+    assert "; use fewer" in found.remedy
 
 
 def test_unknown_memory_is_no_obstacle() -> None:

@@ -15,7 +15,7 @@ _STUCK = 60.0
 """Seconds after which a deletion counts as stuck."""
 _REMAINING = "Remaining"
 _SHOWN = 5
-"""How many are named of a kind."""
+"""The most objects of a kind that are named."""
 _NOT_LOOKED_AT = frozenset(
     {("", "pods"), ("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases")}
 )

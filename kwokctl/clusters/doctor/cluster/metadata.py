@@ -17,7 +17,7 @@ class KnownMetadata(msgspec.Struct, frozen=True):
     name: str
     namespace: str = ""
     deleted: datetime | None = msgspec.field(name="deletionTimestamp", default=None)
-    """When it should be gone: the end of its grace period."""
+    """The end of its grace period, when it should be gone."""
     finalizers: tuple[str, ...] = ()
     owners: tuple[msgspec.Raw, ...] = msgspec.field(name="ownerReferences", default=())
 

@@ -29,7 +29,7 @@ _STUCK = 60.0
 _LOOKED_AT = 20
 """Nodes whose pods are looked at for what is reported; a repair looks at all."""
 _OURS = "kwok.x-k8s.io/"
-"""How the finalizers begin that fake kubelets take away."""
+"""The prefix of the finalizers that fake kubelets remove."""
 _WITHOUT_GRACE = b'{"gracePeriodSeconds":0}'
 
 

@@ -26,4 +26,4 @@ CHECKS: Sequence[Check[Machine]] = tuple(
     )
 )  # fmt: skip
 ELSEWHERE: Sequence[Check[Machine]] = (runtimes.CHECK,)
-"""What is looked at where clusters cannot be made: the rest would not help."""
+"""The checks for machines on which clusters cannot run: others would not help there."""

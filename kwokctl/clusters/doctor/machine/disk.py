@@ -25,7 +25,7 @@ _SLOW = 0.010
 """Seconds: etcd expects 99 of 100 writes of its log to be faster
 (https://etcd.io/docs/v3.6/faq/, "What does the etcd warning ... mean")."""
 _WRITES, _BLOCK = 30, b"\0" * 2_048
-"""How often is written, and what: about what a batch of requests is in etcd's log."""
+"""The number and the content of test writes: about a batch of requests in etcd's log."""
 
 
 async def look(machine: Machine, measured: Callable[[Path], float] | None = None) -> Report:

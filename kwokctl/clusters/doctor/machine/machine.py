@@ -17,7 +17,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     options: ClusterOptions
     """Those that `create cluster` would begin with."""
     root: Path = Path("/")
-    """Where the files of the kernel are."""
+    """The root of the kernel's files."""
     wall: Callable[[], float] = time.time  # noqa: TID251 - the clock itself: tests pass another
     asks_sites: bool = False
     """Whether sites on other machines may be asked."""

@@ -20,7 +20,7 @@ from kwokctl.runtime import FindsRemains, Runtime
 _GRACE = 10.0
 """Seconds that a process has to end by itself."""
 _OURS = "kwokctl."
-"""How the modules begin that are components."""
+"""The prefix of modules that are components."""
 _TOOLS = frozenset({"kubectl", "etcdctl", "etcdutl", "kind"})
 """Programs of the store that are no components: their users end them."""
 

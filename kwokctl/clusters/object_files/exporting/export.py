@@ -75,7 +75,7 @@ class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
     with_secrets: bool = False
     reading: ReadOptions = msgspec.field(default_factory=ReadOptions)
     rules: SnapshotRules | None = None
-    """What becomes of objects before they are written."""
+    """The rules that change objects before they are written."""
     force: bool = False
     resumes: bool = True
     """Whether a later run goes on where this one was interrupted."""
@@ -96,7 +96,7 @@ class ExportedObjects(msgspec.Struct, frozen=True, kw_only=True):
 async def export_objects(
     source: ExportSource, request: ExportRequest, progress: Progress
 ) -> ExportedObjects:
-    """Write the objects of any cluster; interrupted, the same request goes on with it."""
+    """Write the objects of any cluster; after an interruption, the same request continues it."""
     async with source.connected() as (access, pool):
         who = (access.server, access.as_user, *access.as_groups)
         return await ObjectExport(Client(pool), who, request, progress).run()

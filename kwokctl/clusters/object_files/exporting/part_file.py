@@ -26,7 +26,7 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of an export."""
 
     source: str
-    """What distinguishes it from others: the server, and all that says what is written."""
+    """The identity of the export: the server, and all options that decide its content."""
     kind: int = 0
     token: str = ""
     size: int = 0
@@ -34,7 +34,7 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
     kind_size: int = 0
     """Bytes of the file up to the beginning of this kind."""
     salt: str = ""
-    """What the pseudonyms in the file depend on."""
+    """The salt of the pseudonyms in the file."""
     objects: int = 0
     kind_objects: int = 0
     """The same of objects."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 _MOST_LAG = 1.0
 """The seconds that the time may be ahead of what has been done."""
 _SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""What a key goes to next."""
+"""The speeds between which keys switch."""
 
 
 class ReplayClock:

@@ -27,7 +27,7 @@ from kwokctl.progress import Step
 from kwokctl.retry import may_pass
 
 _TRIES, _PAUSE = 8, 0.05
-"""How often an owner is looked for, and the seconds that each pause is longer than the one before."""
+"""The most lookups of an owner, and the seconds that are added to each pause."""
 _QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
 
 

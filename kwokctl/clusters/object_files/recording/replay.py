@@ -44,7 +44,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     """Objects of the beginning that were created or updated."""
     changes: int
     failed: tuple[str, ...]
-    """What was refused, with the reason."""
+    """The changes that were refused, with the reasons."""
 
 
 async def replay_recording(

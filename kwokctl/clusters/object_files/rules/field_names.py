@@ -22,7 +22,7 @@ _METADATA = _fields(
 _METADATA["properties"]["ownerReferences"] = {
     "items": _fields("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 }
-"""What Kubernetes declares of the metadata of any object."""
+"""The fields of any object's metadata."""
 _OF_OBJECTS: Mapping[str, Json] = {"apiVersion": {}, "kind": {}, "metadata": _METADATA}
 
 

@@ -18,7 +18,7 @@ _KNOWN = frozenset(
         "controller-uid", "job-name", "pod-template-hash", "controller-revision-hash",
     )
 )  # fmt: skip
-"""What means the same in every cluster."""
+"""Names that mean the same in every cluster."""
 _WELL_KNOWN = re.compile(
     r"([-a-z0-9]+\.)*(kubernetes|k8s)\.io(/[-A-Za-z0-9_.]+)?"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)"

@@ -44,7 +44,7 @@ class SnapshotRules(
     api_version: str = API_VERSION
     kind: str = KIND
     base: Literal["none", "twin"] = "none"
-    """What holds for all that no rule names."""
+    """The rules for all fields that no rule names."""
     nodes: Literal["real", "fake"] = "real"
     """Whether nodes are marked as those that fake kubelets play."""
     salt: str = ""

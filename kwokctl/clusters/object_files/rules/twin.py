@@ -102,7 +102,7 @@ def twin_action(subject: RuleSubject, path: tuple[str, ...]) -> FieldAction | No
 
 
 def _of_the_api(kind: str, path: tuple[str, ...]) -> FieldAction | None:
-    """Return what becomes of a field that Kubernetes defines."""
+    """Return the action on a field that Kubernetes defines."""
     is_key = len(path) > 1 and (path[-2] in USER_MAPS or path[-2] == SELECTOR)
     if is_key or path == ("status",):
         return None

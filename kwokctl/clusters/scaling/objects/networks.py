@@ -159,9 +159,9 @@ class _Start(msgspec.Struct, frozen=True):
 
     address: int
     step: int
-    """How many addresses further the next one lies."""
+    """The number of addresses between one value and the next."""
     end: int
-    """How many addresses there are."""
+    """The number of addresses."""
     version: int
     suffix: str = ""
 

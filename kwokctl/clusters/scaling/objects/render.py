@@ -32,7 +32,7 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     body: Json
     """The object, with symbols where it differs."""
     slots: Mapping[Path, OfSerial]
-    """What gives each value that differs, by serial; equal functions for what is made alike.
+    """The functions for values that differ, by serial; equal functions give equal values.
 
     They raise ExpressionError where a template would.
     """
@@ -127,7 +127,7 @@ class Renderer:
         self._wall = wall
         self._parameters = edited(template.parameters, request.params)
         self.positions = Positions(request)
-        """How far its objects count on from where the template starts."""
+        """The offsets at which its objects continue the counts of the template."""
         self._functions = {
             **for_nodes(common(wall), kubelet),
             "Namespace": lambda: request.namespace or DEFAULT_NAMESPACE,

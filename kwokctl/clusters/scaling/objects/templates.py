@@ -18,7 +18,7 @@ from kwokctl.replacing import replace
 
 _BUILT_IN = ("node", "pod")
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
-"""What kubectl calls the kinds of the built-in templates."""
+"""kubectl's names for the kinds of the built-in templates."""
 
 
 class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
     parameters: Any
     template: str
     source: str
-    """Where it was read, for messages."""
+    """Its file, for messages."""
 
     @property
     def declared(self) -> list[str]:

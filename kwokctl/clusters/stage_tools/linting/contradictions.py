@@ -34,7 +34,7 @@ class _Rule(msgspec.Struct, frozen=True):
     """The values that one condition allows."""
 
     index: int
-    """Which of `matchExpressions` it is; -1 for a label or an annotation."""
+    """The index in `matchExpressions`; -1 for a label or an annotation."""
     value: tuple[str, ...]
     """The path of what it finds; of another expression, which may find several values, its text."""
     operator: str

@@ -18,7 +18,7 @@ _TIME = "2026-01-01T00:00:00Z"
 _OF_KUBELETS = frozenset(
     ("status", field) for field in ("phase", "containerStatuses", "initContainerStatuses")
 )
-"""What only Stages write into the status of fake nodes and their pods."""
+"""The fields that only Stages write into the status of fake nodes and their pods."""
 _PHASES = frozenset({"Failed", "Pending", "Running", "Succeeded", "Terminated", "Unknown"})
 """Those of Kubernetes' nodes and pods."""
 

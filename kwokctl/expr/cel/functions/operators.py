@@ -102,7 +102,7 @@ QUANTITY_ACTIONS: tuple[tuple[str, type, type, Callable[..., object]], ...] = (
     ("/", CelQuantity, Uint, arithmetic.divide_quantity),
     ("/", CelQuantity, float, arithmetic.divide_quantity_by_double),
 )
-"""What is done with quantities: the sign, the types of both sides, and the function."""
+"""The operations on quantities: the sign, the types of both sides, and the function."""
 
 OPERATORS = (
     *_SUMS,

@@ -23,7 +23,7 @@ class Overload(msgspec.Struct, frozen=True, kw_only=True):
     is_steady: bool = True
     """Whether the same values always give the same."""
     check_last: Callable[[Json], str] | None = None
-    """What is wrong with its last value, if that is written out; empty if nothing is."""
+    """Returns the fault of its last value, if that is a literal; empty if it is valid."""
 
 
 def methods(*functions: Overload) -> tuple[Overload, ...]:

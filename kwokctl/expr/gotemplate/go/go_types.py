@@ -1,6 +1,6 @@
 """Go's types that Python does not have: https://go.dev/ref/spec#Types.
 
-A template works with values of Go's types. Those of an object are what a JSON decoder makes of it;
+A template works with values of Go's types. The values of an object are those of a JSON decoder;
 its numbers are of the type `json.Number`, which is a string in all but name, since kwok decodes
 objects so (https://pkg.go.dev/encoding/json#Decoder.UseNumber). An object comes with numbers of
 Python's, though, and most of its numbers are never looked at: `exact` converts a value when it is

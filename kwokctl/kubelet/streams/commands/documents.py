@@ -7,7 +7,7 @@ import msgspec
 from kwokctl.kubelet.documents.reader import Subject
 
 Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]*$")]
-"""What programs can be given."""
+"""A text that can be given to programs."""
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=(1 << 32) - 1)]
 
 

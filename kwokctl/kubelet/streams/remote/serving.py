@@ -22,7 +22,7 @@ from kwokctl.kubelet.streams.remote.streams import RemoteStreams, StreamName
 log = logging.getLogger(__name__)
 
 RemoteCommand = Callable[[RemoteStreams], Awaitable[CommandEnd]]
-"""What runs for a client; it is cancelled when the client goes."""
+"""Runs for a client; it is cancelled when the client goes."""
 
 
 async def serve_command(

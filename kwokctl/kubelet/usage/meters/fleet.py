@@ -48,7 +48,7 @@ class FleetMeters:
     def node(self, name: str) -> NodeMeters | None:
         """Return the meters of a node as they are now, None if there is no such node.
 
-        Raises NoAnswerError when its kubelet is silent; what its containers use is measured all the same.
+        Raises NoAnswerError when its kubelet is silent; the usage of its containers is measured nevertheless.
         """
         view = self._fleet.node(name)
         if view is not None:

@@ -3,7 +3,7 @@
 from kwokctl.kubelet.usage.curves.curve import Curve
 
 _FIRST = 1e-6
-"""What every counter begins with: metrics-server takes 0 for a container that it knows nothing of."""
+"""The first value of every counter: metrics-server takes 0 for a container that it knows nothing of."""
 
 
 class Meter:

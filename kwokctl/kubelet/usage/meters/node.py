@@ -34,7 +34,7 @@ class NodeMeters:
         self.pods = {pod.uid: PodMeters(pod, self._scene) for pod in pods}
 
     def follow(self, view: NodeView, pods: Sequence[PodView], now: float) -> None:
-        """Go on with what has become of the node and of its pods."""
+        """Continue with the present state of the node and of its pods."""
         if view is self.view and _are_same(self._seen, pods):
             return
         self.version += 1

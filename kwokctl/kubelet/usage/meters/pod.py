@@ -57,7 +57,7 @@ class PodMeters:
         return pod_object(self.view, self)
 
     def follow(self, view: PodView, now: float) -> None:
-        """Go on with what has become of the pod."""
+        """Continue with the present state of the pod."""
         before = self.containers
         self.view, self.containers = view, {}
         self._admit(view, before)

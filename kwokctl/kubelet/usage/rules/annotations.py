@@ -15,7 +15,7 @@ _USUAL: Mapping[str, UsageShape] = {
     "cpu": UsageShape(value="1m"),
     "memory": UsageShape(value="1Mi"),
 }
-"""What is used where nothing is said; metrics-server leaves out what uses nothing."""
+"""The default usage; metrics-server leaves out pods that use nothing."""
 
 
 def usual_usage(resource: str) -> UsageShape | None:

@@ -12,9 +12,9 @@ class UsageSubject(msgspec.Struct, frozen=True, kw_only=True):
     """The facts that the use of a resource by a container may depend on."""
 
     request: float
-    """How much of the resource it requests."""
+    """The amount of the resource that it requests."""
     started: float
-    """When it was started, as a POSIX time stamp."""
+    """The time of its start, as a POSIX time stamp."""
     number: int
     """A random number that is stable: a hash of the container, different for each container."""
     expressed: Callable[[str], Curve]

@@ -147,7 +147,8 @@ class ClusterWatchers:
         synced: Callable[[], None],
         *,
         while_served: bool = False,
-        **selectors: str,
+        label_selector: str = "",
+        field_selector: str = "",
     ) -> None:
         decode = msgspec.json.Decoder(shape).decode
 
@@ -159,7 +160,8 @@ class ClusterWatchers:
                 gather=_GATHER,
                 from_cache=True,
                 while_served=while_served,
-                **selectors,
+                label_selector=label_selector,
+                field_selector=field_selector,
             )
             async with aclosing(events) as batches:
                 async for batch in batches:

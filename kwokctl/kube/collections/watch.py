@@ -42,6 +42,10 @@ class EventType(StrEnum):
     DELETED = "DELETED"
     SYNCED = "SYNCED"
     """All objects of the list have been reported; `object` is None."""
+    INTERRUPTED = "INTERRUPTED"
+    """The watch has ended: what happens now is reported late. `object` is None; only with `shows_gaps`."""
+    OPENED = "OPENED"
+    """The watch has begun, or begun again: what happens now is reported at once. Likewise."""
 
 
 class Event(msgspec.Struct, Generic[T], frozen=True):
@@ -86,6 +90,7 @@ def watch(  # noqa: PLR0913 - they say what to watch
     gather: float = 0.0,
     from_cache: bool = False,
     while_served: bool = False,
+    shows_gaps: bool = False,
 ) -> AsyncGenerator[list[Event[T]], None]:
     """Yield what happens to a collection, in order, as many events at once as have come.
 
@@ -94,6 +99,9 @@ def watch(  # noqa: PLR0913 - they say what to watch
 
     With `from_cache` the first list comes from the API server's watch cache: that costs it a third,
     and the list may lack the latest changes, which then follow as events after SYNCED.
+
+    With `shows_gaps` the beginnings and the ends of watches are reported, too, for those who need the
+    times at which things happen.
 
     First every object as ADDED, then SYNCED; later both again if the collection had to be listed
     again. It never ends by itself: failures are retried with growing delays; only a permanent
@@ -106,7 +114,7 @@ def watch(  # noqa: PLR0913 - they say what to watch
         label_selector=label_selector,
         field_selector=field_selector,
     )
-    options = _WatchOptions(accept, gather, from_cache, while_served)
+    options = _WatchOptions(accept, gather, from_cache, while_served, shows_gaps)
     return _Watch(pool, query, decoder, options).run()
 
 
@@ -115,6 +123,7 @@ class _WatchOptions(NamedTuple):
     gather: float
     from_cache: bool
     while_served: bool
+    shows_gaps: bool
 
 
 class _Watch(Generic[T]):
@@ -131,12 +140,16 @@ class _Watch(Generic[T]):
         self._known = Known()
         self._version = ""
         self._synced = False
+        self._is_open = False
         self._backoff = _BACKOFF_FIRST
         self._error: ApiError | None = None
         self._is_forbidden = False
 
     async def run(self) -> AsyncGenerator[list[Event[T]], None]:
         while True:
+            if self._is_open and self._options.shows_gaps:
+                self._is_open = False
+                yield [Event(EventType.INTERRUPTED, None, b"")]
             try:
                 async with aclosing(self._follow() if self._version else self._list()) as steps:
                     async for events in steps:
@@ -204,6 +217,8 @@ class _Watch(Generic[T]):
             async with self._pool.stream(
                 path, accept=self._options.accept, silence=seconds + 30
             ) as stream:
+                if opened := self._opened():
+                    yield opened
                 async for piece in stream:
                     now = clock()
                     is_busy, last = now - last < 2 * self._options.gather, now
@@ -225,6 +240,11 @@ class _Watch(Generic[T]):
         if not lines.any_came:
             # A server that ends watches at once must not be asked in a loop.
             await self._pause()
+
+    def _opened(self) -> list[Event[T]]:
+        """Note that the watch has begun, which is an event for those who ask."""
+        self._is_open = True
+        return [Event(EventType.OPENED, None, b"")] if self._options.shows_gaps else []
 
     def _existing(self, objects: list[msgspec.Raw], listed: set[Key]) -> list[Event[T]]:
         events: list[Event[T]] = []

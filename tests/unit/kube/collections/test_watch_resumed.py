@@ -262,3 +262,32 @@ async def test_a_list_from_the_cache_that_breaks_off_is_read_again_page_by_page(
     async with watching(handle, from_cache=True) as (server, seen):
         assert await seen.next(2) == ["ADDED a", "SYNCED"]
     assert [request.query.get("limit") for request in server.requests[:2]] == [None, "500"]
+
+
+async def test_the_beginnings_and_the_ends_of_watches_are_shown_to_those_who_ask() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        match len([r for r in server.requests if is_watch(r)]):
+            case 0:
+                await reply.json(page(pod("a", 1), version=10))
+            case 1:
+                await reply.begin()
+                await reply.event("MODIFIED", pod("a", 11))
+                await reply.end()
+            case 2:
+                await _forget_by_event(reply)
+            case _:
+                await reply.begin()
+                await reply.event("ADDED", pod("b", 21))
+                await forever()
+
+    async with watching(handle, shows_gaps=True) as (server, seen):
+        assert await seen.next(8) == [
+            "ADDED a",
+            "SYNCED",
+            "OPENED",
+            "MODIFIED a",
+            "INTERRUPTED",
+            "OPENED",
+            "MODIFIED kept",
+            "INTERRUPTED",
+        ]

@@ -55,6 +55,7 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages
 	@$(BIN)/python docs/generate_compatibility.py --check || { echo "docs/reference/compatibility.md is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_options.py --check || { echo "the tables of options in docs/reference are old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_kwok.py --check || { echo "docs/reference/kwok.md is old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/generate_measure.py --check || { echo "docs/reference/measure.md or its schema is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_conformance.py --check || { echo "docs/reference/conformance.md is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_chart.py --check || { echo "charts/kwok is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
@@ -122,6 +123,7 @@ docs: $(VENV)/made ## write the generated pages again
 	$(BIN)/python docs/generate_compatibility.py
 	$(BIN)/python docs/generate_options.py
 	$(BIN)/python docs/generate_kwok.py
+	$(BIN)/python docs/generate_measure.py
 	$(BIN)/python docs/generate_chart.py
 	$(BIN)/python docs/generate_conformance.py
 	$(BIN)/python docs/render_performance.py

@@ -31,6 +31,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "load": ("load",),
     "plan": ("plan",),
     "time_travel.snapshot": ("snapshot",),
+    "measuring.measure": ("measure",),
     "inspection.logs": ("logs", "export"),
     "inspection.port_forward": ("port-forward",),
     "passthrough": ("kubectl", "etcdctl", "etcdutl"),

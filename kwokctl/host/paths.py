@@ -260,6 +260,11 @@ class WorkDir(msgspec.Struct, frozen=True):
         """Logs of components that have ended while a cluster was created: all that is left of it."""
         return self.root / "failed"
 
+    @property
+    def measurements(self) -> Path:
+        """Records of runs that were measured."""
+        return self.root / "measurements"
+
     def failed_log(self, cluster: ClusterName, component: str) -> Path:
         """Return where such a log is kept until the cluster is created again, or deleted."""
         return self.failed / f"{cluster}.{component}.log"

@@ -48,6 +48,30 @@ async def run(
     return out.decode(errors="replace")
 
 
+async def run_in_view(*argv: str | PathLike[str], env: Mapping[str, str] | None = None) -> int:
+    """Run a program of the user to its end, with our input, and return its exit code.
+
+    What it writes goes to our standard error: standard output is for our own result. Cancelled, it asks
+    the program to end, and waits for that. Raises UnavailableError when there is no such program.
+    """
+    words = [fspath(word) for word in argv]
+    merged = {**os.environ, **env} if env else None
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words, stdout=sys.stderr.fileno(), env=merged
+        )
+    except (FileNotFoundError, PermissionError) as e:
+        why = "cannot be run" if isinstance(e, PermissionError) else "is not installed"
+        raise UnavailableError(f"'{words[0]}' {why}") from e
+    try:
+        return await process.wait()
+    except BaseException:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        await process.wait()
+        raise
+
+
 async def run_leashed(
     *argv: str | PathLike[str],
     env: Mapping[str, str] | None = None,

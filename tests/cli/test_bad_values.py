@@ -27,6 +27,7 @@ _FILLED = {
     "ports": "0:1",
     "shell": "bash",
     "files": "x",
+    "file": bad_values.RECORD,
     "folder": "folder",
     "add_on": "jobset",
 }

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.options import spellings
+from kwokctl.measure.record.file import RecordWriter
+from tests.support.measured import header
 
-FOLDER, FILE = "folder", "file.yaml"
+FOLDER, FILE, RECORD = "folder", "file.yaml", "run.jsonl"
 """What the tests make in the folder in which the command is called."""
 
 VALUES = (
@@ -123,6 +125,7 @@ TAKEN: Mapping[str, Taken] = {
     "ARG": lambda value: value.strip() == "",
     "CLUSTER": _CLUSTER,
     "DURATION": _nothing,
+    "EXPRESSION": _nothing,
     "FILE": _file,
     "FORMAT": _empty,
     "HOST:PORT": _nothing,
@@ -130,12 +133,14 @@ TAKEN: Mapping[str, Taken] = {
     "IMAGE": _IMAGE,
     "IMAGE-OR-FILE": _IMAGE,
     "IP": _empty,
+    "KEY": _nothing,
     "KIND,…": _no_items,
     "LEVEL": lambda value: value == "-1",
     "LIMIT,…": _no_items,
     "M": _nothing,
     "N": _nothing,
     "NAME,…": _no_items,
+    "NAME=KIND,FROM,TO": _nothing,
     "PASSWORD": _nothing,  # the user must be there
     "PATH": _empty,
     "PERCENT": _nothing,
@@ -176,6 +181,9 @@ TAKEN: Mapping[str, Taken] = {
     "snapshot record --filter": _KINDS,
     "snapshot replay --speed": _nothing,
     "snapshot save --rules": _nothing,  # for another format
+    "measure --from": _nothing,
+    "measure --record": _becomes_file,
+    "measure --report": _nothing,  # the ending must name a form
     "load clear load": _LABEL,
     "load clear --run": _LABEL,
     "load run --filename": lambda value: value in ("", "-", FILE),
@@ -199,6 +207,7 @@ TAKEN: Mapping[str, Taken] = {
     "folder": lambda value: value in (FOLDER, ".."),
     "add_on": _nothing,
     "kind": _nothing,  # no resource template has such a name
+    "command": _anything,
     "component": _anything,  # only the cluster knows its components
     "log": _anything,
     "named": _anything,  # the cluster knows its marks and its objects
@@ -224,3 +233,5 @@ def prepare(folder: Path) -> None:
     """Make what some of the values name."""
     (folder / FOLDER).mkdir()
     (folder / FILE).write_text("kind: KwokctlConfiguration\n")
+    with RecordWriter(folder / RECORD) as writer:
+        writer.begin(header())

@@ -113,11 +113,17 @@ def raw_command(
 
 
 def group(
-    app: typer.Typer, name: str, text: str, *, panel: str | None = None, hidden: bool = False
+    app: typer.Typer,
+    name: str,
+    text: str,
+    *,
+    panel: str | None = None,
+    hidden: bool = False,
+    cls: type[CliGroup] = CliGroup,
 ) -> typer.Typer:
     """Make a group of commands below `app`; alone it prints its help."""
     below = typer.Typer(
-        cls=CliGroup,
+        cls=cls,
         help=text,
         rich_markup_mode=None,
         add_completion=False,

@@ -12,7 +12,12 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from kwokctl.cli.output.characters import encodable
 from kwokctl.cli.output.streams import is_screen
 from kwokctl.cli.parsing import hints, words
-from kwokctl.cli.parsing.parameters import Parameter, options_of, parameters_of
+from kwokctl.cli.parsing.parameters import (
+    Parameter,
+    by_spelling,
+    options_of,
+    parameters_of,
+)
 from kwokctl.cli.parsing.typer_parts import AnyCommand, Context, HelpFormatter, for_typer
 from kwokctl.errors import UsageError
 
@@ -139,6 +144,43 @@ class CliGroup(TyperGroup):
                 panel = getattr(command, "rich_help_panel", None) or "Commands"
                 panels.setdefault(panel, []).append((name, summary(command)))
         _write_sections(panels, formatter)
+
+
+class UsualGroup(CliGroup):
+    """A group of which one command need not be named: `measure FILE` is `measure report FILE`."""
+
+    of_options: str = ""
+    """The command that is meant where an option of its own comes first, or `--`."""
+    of_words: str = ""
+    """The command that is meant where a word comes first that names no command."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Read the words up to the command, which is added if it is not named."""
+        return super().parse_args(ctx, args if ctx.resilient_parsing else self._named(ctx, args))
+
+    def _named(self, ctx: Context, args: list[str]) -> list[str]:
+        own = by_spelling(self.get_params(for_typer(ctx)))
+        place = 0
+        while place < len(args):
+            word = args[place]
+            name, has_value, _ = word.partition("=")
+            option = own.get(name) or own.get(word[:2] if word[:2] != "--" else "")
+            if len(word) < 2 or not word.startswith("-"):
+                return args if word in self.commands else _inserted(args, place, self.of_words)
+            if option is None:
+                return _inserted(args, place, self.of_options)
+            is_whole = option.is_flag or has_value or name not in own
+            place += 1 if is_whole else 2
+        return args
+
+
+def usual_group(of_options: str, of_words: str) -> type[UsualGroup]:
+    """Return the class of a group with commands that need not be named."""
+    return type("UsualGroup", (UsualGroup,), {"of_options": of_options, "of_words": of_words})
+
+
+def _inserted(words: list[str], place: int, word: str) -> list[str]:
+    return [*words[:place], word, *words[place:]]
 
 
 class RawCommand(TyperCommand):

@@ -1,0 +1,165 @@
+"""`measure`: records a cluster while something happens in it, and says how fast it was."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from kwokctl.cli import dry_run
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.grammar import usual_group
+from kwokctl.cli.verbs.measuring import options as given
+from kwokctl.cli.verbs.measuring.reporting import ReportWords
+
+if TYPE_CHECKING:
+    from kwokctl.measure.run import MeasureRequest
+
+_TEXT = """\
+Measure how fast pods and Jobs are scheduled, run and end, in any cluster.
+
+'measure -- COMMAND' is 'measure run -- COMMAND', and 'measure FILE' is 'measure report FILE'.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    cls = usual_group("run", "report")
+    below = commands.group(app, "measure", _TEXT, panel=commands.CLUSTERS, cls=cls)
+    runs = (
+        "kwokctl measure -- kubectl create deployment web --image=x --replicas=5000",
+        "kwokctl measure --assert 'pods.created_to_bound.p99 < 5s' --report junit.xml -- ./load.sh",
+        "kwokctl measure --until 'pods.running >= 500' --selector app=web --record web.jsonl.gz",
+    )
+    reports = (
+        "kwokctl measure web.jsonl.gz",
+        "kwokctl measure web.jsonl.gz --by owner --report web.md",
+    )
+    commands.command(below, "run", examples=runs)(run)
+    commands.command(below, "report", examples=reports)(report)
+    commands.command(below, "fields", examples=("kwokctl measure fields",))(fields)
+
+
+def run(
+    call: Invocation,
+    *,
+    until: given.Until = "",
+    timeout: given.Timeout = None,
+    selector: given.Selector = "",
+    namespace: given.Namespace = "",
+    latencies: given.Latencies = None,
+    record: given.RecordFile = "",
+    since: given.Since = "due",
+    by: given.By = None,
+    asserted: given.Assert = None,
+    assert_file: given.AssertFile = "",
+    allow_undrained: given.AllowUndrained = False,
+    reports: given.Report = None,
+    kubeconfig: given.Kubeconfig = "",
+    output: given.Format = "text",
+    command: given.Command = None,
+) -> None:
+    """Record a cluster while a command runs, until nothing moves any more, and report how fast it was.
+
+    Exits with 1 if an assertion failed, if something of the run did not come to its end, or if the figures
+    cannot be relied on. Ctrl-C ends the recording; the report is written then, too.
+    """
+    from kwokctl.embedded.selection import requirements
+    from kwokctl.host.paths import expanded
+    from kwokctl.measure.assertions import AssertionReader
+    from kwokctl.measure.figures.catalogue import FIGURES
+    from kwokctl.measure.figures.latencies import figures_named
+    from kwokctl.measure.record.lines import RunScope
+    from kwokctl.measure.run import MeasureRequest, measure_any, measure_own
+    from kwokctl.measure.watching.kinds import Latency
+
+    requirements(selector)
+    asked = tuple(map(Latency.read, latencies or ()))
+    reader = AssertionReader((*FIGURES, *figures_named(map(str, asked))))
+    wanted = ReportWords(
+        since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
+        allow_undrained=allow_undrained,
+    )  # fmt: skip
+    wanted.check(reader)
+    request = MeasureRequest(
+        record=_record_path(call, record),
+        scope=RunScope(selector=selector.strip(", "), namespace=namespace),
+        labels=wanted.labels,
+        latencies=asked,
+        command=tuple(command or ()),
+        until=reader.read(until, "'--until'") if until else None,
+        timeout=timeout,
+    )
+    file = expanded(kubeconfig) if kubeconfig else None
+    if call.is_dry_run:
+        dry_run.remark(call, _foreseen(call, file, request))
+        return
+    if file is None:
+        history = call.run(measure_own, call.home, call.cluster, request)
+    else:
+        history = call.run(measure_any, file, request, call.progress)
+    wanted.write(history, request.record, reader)
+
+
+def report(
+    _call: Invocation,
+    file: given.Record,
+    *,
+    since: given.Since = "due",
+    by: given.By = None,
+    asserted: given.Assert = None,
+    assert_file: given.AssertFile = "",
+    allow_undrained: given.AllowUndrained = False,
+    reports: given.Report = None,
+    output: given.Format = "text",
+) -> None:
+    """Compute the figures of a record again, such as by other groups or with other assertions.
+
+    Exits with 1 as 'measure run' does.
+    """
+    from kwokctl.host.paths import expanded
+    from kwokctl.measure.assertions import AssertionReader
+    from kwokctl.measure.figures.catalogue import figures_of
+    from kwokctl.measure.reading import history_of
+
+    path = expanded(file)
+    history = history_of(path)
+    reader = AssertionReader(figures_of(history.header))
+    wanted = ReportWords(
+        since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
+        allow_undrained=allow_undrained,
+    )  # fmt: skip
+    wanted.check(reader)
+    wanted.write(history, path, reader)
+
+
+def fields(_call: Invocation) -> None:
+    """List the figures that assertions and '--until' can name, with what may stand behind them."""
+    from kwokctl.measure.figures.catalogue import FIGURES, STATISTICS
+
+    rows = [
+        (figure.name, figure.unit, ",".join(STATISTICS[figure.form]), figure.title)
+        for figure in FIGURES
+    ]
+    results.emit_table(("FIGURE", "UNIT", "WITH", "MEANING"), rows)
+
+
+def _record_path(call: Invocation, given: str) -> Path:
+    """Return where the record is written: where the user says, else under a new name in the work folder."""
+    from datetime import datetime
+
+    from kwokctl.host.paths import expanded
+
+    if given:
+        return expanded(given)
+    moment = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    return call.home.workdir.measurements / f"{call.name}-{moment}.jsonl.gz"
+
+
+def _foreseen(call: Invocation, kubeconfig: Path | None, request: "MeasureRequest") -> str:
+    import shlex
+
+    cluster = f"the cluster of '{kubeconfig}'" if kubeconfig else f"the cluster '{call.name}'"
+    what = f"while '{shlex.join(request.command)}' runs" if request.command else "until Ctrl-C"
+    return f"Record {cluster} in '{request.record}' {what}, and report how fast it was."

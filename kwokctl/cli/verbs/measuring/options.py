@@ -1,0 +1,133 @@
+"""The options that the commands of `measure` share."""
+
+from typing import Annotated
+
+import typer
+
+from kwokctl.cli.parsing.shapes import file_option, format_option, namespace_option
+from kwokctl.cli.parsing.values import checked, duration, one_of
+from kwokctl.config import checks
+
+
+def file_to_make(word: str) -> checks.InvalidText | None:
+    """Accept the path of a file that does not exist yet."""
+    if checks.is_folder(word) or not word.strip():
+        return checks.InvalidText("not a file", "give the path of a file")
+    return None
+
+
+Assert = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assert",
+        metavar="EXPRESSION",
+        help="What must hold, such as 'pods.created_to_bound.p99 < 5s'; may be repeated: all are tried",
+    ),
+]
+AssertFile = Annotated[
+    str, file_option("--assert-file", "File with the least and the most that figures may be")
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="KEY",
+        help="Also compute the figures of each group of pods: namespace, owner, priority, size, load, "
+        "phase or label:NAME; may be repeated",
+    ),
+]
+Since = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        metavar="TIME",
+        help="The time of an arrival from which latencies count: when it was due, sent or accepted "
+        "[default: due]",
+        parser=one_of("--from", "due", "sent", "accepted"),
+    ),
+]
+Report = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Also write the report into this file: .txt, .md, .json, .csv, or .xml for JUnit; may be "
+        "repeated",
+    ),
+]
+AllowUndrained = Annotated[
+    bool,
+    typer.Option(
+        "--allow-undrained", help="Do not fail if pods or Jobs of the run are still on their way"
+    ),
+]
+Format = Annotated[str, format_option("text", "markdown", "json", "csv", "junit", usual="text")]
+RecordFile = Annotated[
+    str,
+    typer.Option(
+        "--record",
+        metavar="FILE",
+        help="The record to write; compressed if it ends in .gz [default: a new one in the work folder]",
+        parser=checked("--record", file_to_make),
+    ),
+]
+Until = Annotated[
+    str,
+    typer.Option(
+        "--until",
+        metavar="EXPRESSION",
+        help="End when this holds, such as 'pods.running >= 500' [default: when nothing of the run is "
+        "on its way, and nothing has changed for 3s; without a command Ctrl-C]",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="DURATION",
+        help="How long the run may go on after the command has ended [default: 10m]",
+        parser=duration("--timeout"),
+    ),
+]
+Selector = Annotated[
+    str,
+    typer.Option(
+        "--selector",
+        "-l",
+        metavar="SELECTOR",
+        help="Only pods and Jobs with these labels, also those that are there already",
+    ),
+]
+Namespace = Annotated[str, namespace_option("Only this namespace")]
+Latencies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--latency",
+        metavar="NAME=KIND,FROM,TO",
+        help="Measure objects of any kind from one condition to another, such as "
+        "'ready=nodes,exists,Ready'; may be repeated",
+    ),
+]
+Kubeconfig = Annotated[
+    str,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="Kubeconfig whose current context names the cluster [default: that of --name]",
+        parser=checked("--kubeconfig", checks.file),
+    ),
+]
+Record = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="A record of 'measure run'", parser=checked("FILE", checks.file)
+    ),
+]
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="-- COMMAND ...",
+        help="What to run meanwhile, with the cluster's KUBECONFIG; its output goes to standard error",
+        show_default=False,
+    ),
+]

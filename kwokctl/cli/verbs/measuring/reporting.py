@@ -1,0 +1,76 @@
+"""What a user wants of a report: read and checked before anything is measured, written afterwards."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+import typer
+
+from kwokctl.cli.output import results
+from kwokctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from kwokctl.measure.assertions import Assertion, AssertionReader
+    from kwokctl.measure.figures.figure import Since
+    from kwokctl.measure.history import History
+
+_LABEL = "label:"
+
+
+class ReportWords(msgspec.Struct, frozen=True, kw_only=True):
+    """The words of a command that say what its report is to be."""
+
+    since: str
+    by: list[str] | None
+    asserted: list[str] | None
+    assert_file: str
+    reports: list[str] | None
+    output: str
+    allow_undrained: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that groups of pods have in common."""
+        return tuple(key.removeprefix(_LABEL) for key in self.by or () if key.startswith(_LABEL))
+
+    def check(self, reader: "AssertionReader") -> None:
+        """Raise UsageError or ConfigError for what cannot be understood."""
+        from kwokctl.measure.history import GROUPS
+        from kwokctl.measure.reports.forms import form_of
+
+        for key in self.by or ():
+            if key not in GROUPS and not key.removeprefix(_LABEL) != key != _LABEL:
+                raise UsageError(
+                    f"'--by' is '{key}'", hint=f"choose from: {', '.join(GROUPS)}, label:NAME"
+                )
+        for file in self.reports or ():
+            form_of(Path(file))
+        self._assertions(reader)
+
+    def write(self, history: "History", record: Path, reader: "AssertionReader") -> None:
+        """Write the report in all its forms; typer.Exit with 1 if something is wrong with the run."""
+        from kwokctl.host.paths import expanded
+        from kwokctl.measure.reports.forms import FORMS, TEXT, write_report
+        from kwokctl.measure.reports.report import ReportRequest, report_on
+
+        found = report_on(history, ReportRequest(
+            record=str(record),
+            since=cast("Since", self.since),
+            by=tuple(self.by or ()),
+            assertions=tuple(self._assertions(reader)),
+            allow_undrained=self.allow_undrained,
+        ))  # fmt: skip
+        for file in self.reports or ():
+            write_report(found, expanded(file))
+        results.emit(FORMS[self.output or TEXT](found))
+        if not found.verdict.passed:
+            raise typer.Exit(1)
+
+    def _assertions(self, reader: "AssertionReader") -> "list[Assertion]":
+        from kwokctl.host.paths import expanded
+        from kwokctl.measure.assertion_file import read_assertions
+
+        found = [reader.read(text) for text in self.asserted or ()]
+        if self.assert_file:
+            found += read_assertions(expanded(self.assert_file), reader)
+        return found

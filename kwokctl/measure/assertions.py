@@ -1,0 +1,209 @@
+"""What a user asserts of figures: `pods.created_to_bound.p99 < 5s`.
+
+An assertion is read before anything is measured. One on a figure that could not be measured fails.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+
+import msgspec
+
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.errors import UsageError
+from kwokctl.measure.figures.catalogue import STATISTICS, groups
+from kwokctl.measure.figures.figure import Figure, RunView
+from kwokctl.measure.figures.values import Durations, Missing, Series, SingleNumber, Value
+from kwokctl.measure.history import GROUPS
+
+_FORM = re.compile(
+    r"\s*(?P<name>[a-zA-Z0-9_.]+)(?P<group>\[[^\]]*\])?(?P<statistic>\.[a-z0-9_]+)?"
+    r"\s*(?P<compare>[<>=!]=?)?\s*(?P<value>\S+)?\s*(?P<rest>.*)",
+    re.DOTALL,
+)
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_VALUE = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)([a-z%/]*)")
+_ONE = Decimal(1)
+_UNITS = {
+    "s": {
+        "": _ONE,
+        "s": _ONE,
+        "ms": Decimal("1e-3"),
+        "us": Decimal("1e-6"),
+        "m": Decimal(60),
+        "h": Decimal(3600),
+    },
+    "%": {"": _ONE, "%": _ONE},
+    "/s": {"": _ONE, "/s": _ONE},
+    "": {"": _ONE},
+}
+_EXAMPLE = "for example: 'pods.created_to_bound.p99 < 5s'"
+
+
+class Assertion(msgspec.Struct, frozen=True, kw_only=True):
+    """One comparison of a figure with a value."""
+
+    text: str
+    figure: Figure
+    statistic: str
+    compare: str
+    limit: float
+    group: tuple[str, str] | None = None
+    """The key and the value that pods must have, as in `load=web`."""
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """How an assertion came out."""
+
+    assertion: str
+    passed: bool
+    actual: float | None
+    unit: str
+    why: str = ""
+    """Why there is no value to compare."""
+
+
+class AssertionReader:
+    """Reads assertions on the figures that there can be."""
+
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        self._figures = {figure.name: figure for figure in figures}
+
+    def read(self, text: str, place: str = "'--assert'") -> Assertion:
+        """Read an assertion; UsageError, with the place and what is wrong there."""
+        match = _FORM.fullmatch(text)
+        if match is None:
+            raise UsageError(f"{place} is '{text}', not an assertion", hint=_EXAMPLE)
+        fault = _Fault(text, place)
+        figure, statistic = self.find(match["name"] + (match["statistic"] or ""), fault)
+        if match["compare"] not in _COMPARE:
+            at = match.start("compare") if match["compare"] else len(text.rstrip())
+            raise fault.at(at, "there must be one of <, <=, >, >=, == and !=", _EXAMPLE)
+        if not match["value"]:
+            raise fault.at(len(text), "the value to compare with is missing", _EXAMPLE)
+        if match["rest"].strip():
+            raise fault.at(match.start("rest"), f"'{match['rest']}' is too much")
+        return Assertion(
+            text=text.strip(),
+            figure=figure,
+            statistic=statistic,
+            compare=match["compare"],
+            limit=_limit(match["value"], figure, fault, match.start("value")),
+            group=_group(match["group"], fault, match.start("group")),
+        )
+
+    def is_figure(self, name: str) -> bool:
+        """Return whether a name is that of a figure as a whole."""
+        return name in self._figures
+
+    def find(self, name: str, fault: "_Fault") -> tuple[Figure, str]:
+        """Return the figure and the statistic that a name means."""
+        figure, statistic = self._figures.get(name), ""
+        if figure is None:
+            before, _, statistic = name.rpartition(".")
+            figure = self._figures.get(before)
+        if figure is None:
+            raise fault.at(
+                0,
+                f"there is no figure '{name}'",
+                did_you_mean(name, self._figures) or "list them with: kwokctl measure fields",
+            )
+        _check_statistic(figure, statistic, fault)
+        return figure, statistic
+
+
+def _check_statistic(figure: Figure, statistic: str, fault: "_Fault") -> None:
+    usable = STATISTICS[figure.form]
+    if usable and statistic not in usable:
+        problem = f"'{figure.name}' has no '{statistic}'" if statistic else "it is not one number"
+        example = "peak" if "peak" in usable else "p99"
+        raise fault.at(
+            len(figure.name),
+            problem,
+            f"choose from: {', '.join(usable)}, such as '{figure.name}.{example}'",
+        )
+    if statistic and not usable:
+        raise fault.at(len(figure.name), f"'{figure.name}' is one number, without '.{statistic}'")
+
+
+def _limit(word: str, figure: Figure, fault: "_Fault", place: int) -> float:
+    match = _VALUE.fullmatch(word)
+    units = _UNITS[figure.unit]
+    if match is None or match[2] not in units:
+        example = {"s": "5s or 250ms", "%": "99.5%", "/s": "300"}.get(figure.unit, "0")
+        raise fault.at(place, f"'{word}' is not a value of '{figure.name}'", f"such as {example}")
+    return float(Decimal(match[1]) * units[match[2]])
+
+
+def _group(word: str | None, fault: "_Fault", place: int) -> tuple[str, str] | None:
+    if word is None:
+        return None
+    key, has_value, value = word[1:-1].partition("=")
+    if not has_value or not (key in GROUPS or key.startswith("label:")):
+        raise fault.at(
+            place,
+            f"'{word}' is not a group",
+            f"write KEY=VALUE; a key is one of {', '.join(GROUPS)} and label:NAME",
+        )
+    return key, value
+
+
+class _Fault:
+    """An assertion in which something is wrong, and where it was written."""
+
+    def __init__(self, text: str, place: str) -> None:
+        self._text = text
+        self._place = place
+
+    def at(self, column: int, problem: str, hint: str | None = None) -> UsageError:
+        """Return the error for what is at a column, counted from 0."""
+        return UsageError(
+            f"{self._place} is '{self._text}', column {column + 1}: {problem}", hint=hint
+        )
+
+
+def judge(assertions: Sequence[Assertion], view: RunView) -> list[Judgement]:
+    """Try all assertions."""
+    return [_judged(assertion, view) for assertion in assertions]
+
+
+def _judged(assertion: Assertion, view: RunView) -> Judgement:
+    figure = assertion.figure
+    found = _in_group(view, assertion.group)
+    value: Value = Missing(found) if isinstance(found, str) else figure.value(found)
+    actual = number_of(value, assertion.statistic)
+    if isinstance(actual, str):
+        return Judgement(
+            assertion=assertion.text, passed=False, actual=None, unit=figure.unit, why=actual
+        )
+    passed = _COMPARE[assertion.compare](actual, assertion.limit)
+    return Judgement(assertion=assertion.text, passed=passed, actual=actual, unit=figure.unit)
+
+
+def _in_group(view: RunView, group: tuple[str, str] | None) -> RunView | str:
+    """Return the part of a run that an assertion is about, or why there is none."""
+    if group is None:
+        return view
+    key, name = group
+    found = groups(view, key)
+    return found.get(name) or f"there is no pod with {key}={name}"
+
+
+def number_of(value: Value, statistic: str) -> float | str:
+    """Return a number of a value, or why there is none."""
+    match value:
+        case Missing(why):
+            return why
+        case SingleNumber(number):
+            return number
+        case Durations() | Series():
+            found: float | None = getattr(value, statistic)
+            return "it went on for less than 10 s" if found is None else float(found)

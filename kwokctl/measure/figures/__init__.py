@@ -1,0 +1,1 @@
+"""Figures, each an entry of a list: its name, its unit, and how it is computed."""

@@ -1,0 +1,60 @@
+"""All figures: the lists of the modules, one after the other."""
+
+from collections.abc import Mapping, Sequence
+
+from kwokctl.measure.figures import api, jobs, latencies, loads, pods
+from kwokctl.measure.figures.figure import Figure, RunView, Since
+from kwokctl.measure.figures.values import Value
+from kwokctl.measure.history import History, group_of
+from kwokctl.measure.record.lines import Header
+
+FIGURES: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES, *loads.FIGURES, *api.FIGURES)
+GROUPED: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES)
+"""Those that are computed for groups of pods, too."""
+STATISTICS = {
+    "distribution": ("count", "mean", "min", "p50", "p90", "p99", "max", "left_out", "open"),
+    "series": ("count", "peak", "sustained"),
+    "number": (),
+}
+"""What may stand behind the name of a figure, by the kind of its value."""
+
+
+def figures_of(header: Header) -> Sequence[Figure]:
+    """Return all figures of a record."""
+    return (*FIGURES, *latencies.figures_named(header.latencies))
+
+
+def whole_run(history: History, since: Since = "due") -> RunView:
+    """Return all of the run."""
+    return RunView(
+        history=history,
+        pods=list(history.pods_of_run()),
+        jobs=list(history.jobs_of_run()),
+        arrivals=history.arrivals,
+        since=since,
+    )
+
+
+def groups(view: RunView, key: str) -> Mapping[str, RunView]:
+    """Part a run by a key, as `group_of` explains it; a Job is where its pods are."""
+    history = view.history
+    pods_of: dict[str, list[int]] = {}
+    for place, pod in enumerate(view.pods):
+        pods_of.setdefault(group_of(pod, history, key), []).append(place)
+    found: dict[str, RunView] = {}
+    for name, places in sorted(pods_of.items()):
+        chosen = [view.pods[place] for place in places]
+        owners = {pod.shape.owner_uid for pod in chosen}
+        found[name] = RunView(
+            history=history,
+            pods=chosen,
+            jobs=[job for job in view.jobs if job.uid in owners],
+            arrivals=[each for each in view.arrivals if key == "load" and each.load == name],
+            since=view.since,
+        )
+    return found
+
+
+def values_of(figures: Sequence[Figure], view: RunView) -> dict[str, Value]:
+    """Compute figures, in their order."""
+    return {figure.name: figure.value(view) for figure in figures}

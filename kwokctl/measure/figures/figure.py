@@ -1,0 +1,76 @@
+"""What a figure is, and what it is computed from."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from kwokctl.measure.figures.values import Missing, Value
+from kwokctl.measure.history import Gaps, History, JobHistory, PodHistory
+from kwokctl.measure.record.lines import Sent
+
+Since = Literal["due", "sent", "accepted"]
+Form = Literal["number", "distribution", "series"]
+_NO_GAPS = Gaps()
+
+
+class RunView(msgspec.Struct, kw_only=True):
+    """The part of a history that figures are computed from: all of the run, or one group of it."""
+
+    history: History
+    pods: Sequence[PodHistory]
+    jobs: Sequence[JobHistory]
+    arrivals: Sequence[Sent]
+    since: Since = "due"
+    """The time of an arrival from which latencies count."""
+
+    @property
+    def pod_gaps(self) -> Gaps:
+        """The gaps in what was received of pods."""
+        return self.history.gaps.get("pods", _NO_GAPS)
+
+    @property
+    def job_gaps(self) -> Gaps:
+        """The gaps in what was received of Jobs."""
+        return self.history.gaps.get("jobs", _NO_GAPS)
+
+    def submitted(self, uid: str, owner_uid: str) -> int | None:
+        """Return when the object of a load was submitted; None if that is not known."""
+        arrival = self.history.arrival(uid, owner_uid)
+        if arrival is None:
+            return None
+        return {"due": arrival.due, "sent": arrival.sent, "accepted": arrival.accepted}[self.since]
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure; adding one to the list of its module is all that is to be done."""
+
+    name: str
+    unit: str
+    """Empty for a count."""
+    title: str
+    """What it is, as a list of figures says it."""
+    compute: Callable[[RunView], Value]
+    form: Form = "number"
+    """What its value is, if it could be measured."""
+    needs: str = ""
+    """The part of the record that may be missing: `jobs`, `probes` or `loads`."""
+
+    def value(self, view: RunView) -> Value:
+        """Return the value, or why there is none."""
+        if why := missing(view, self.needs):
+            return Missing(why)
+        return self.compute(view)
+
+
+def missing(view: RunView, part: str) -> str:
+    """Return why a part of the record is not there; empty if it is."""
+    if not part:
+        return ""
+    if why := view.history.header.missing.get(part):
+        return why
+    if part == "loads" and not view.history.arrivals:
+        return "there was no load"
+    if part == "probes" and not view.history.probes:
+        return "the API server was not probed"
+    return ""

@@ -1,0 +1,138 @@
+"""Figures of Jobs, with the times that published experiments use.
+
+s is when a Job was submitted, c when the object appeared, b when as many of its pods were bound as run at
+once, r when as many had run, e when it was complete. The pods after those, such as replacements, do not count.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from kwokctl.measure.figures.figure import Figure, RunView
+from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value, distribution
+from kwokctl.measure.history import JobHistory, PodHistory
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True):
+    """The times of a Job; None is what has not happened, or is not known."""
+
+    submitted: int | None
+    created: int | None
+    first_bound: int | None
+    bound: int | None
+    running: int | None
+    done: int | None
+    is_lost: bool
+    """Whether one of them was lost."""
+
+
+def _times(view: RunView, job: JobHistory, pods: list[PodHistory]) -> Times:
+    gaps, own = view.pod_gaps, view.job_gaps
+    bound = sorted(pod.bound for pod in pods if pod.bound is not None)
+    running = sorted(pod.running for pod in pods if pod.running is not None)
+    own_times = (time for time in (job.created, job.done) if time is not None)
+    return Times(
+        submitted=view.submitted(job.uid, job.owner_uid),
+        created=job.created,
+        first_bound=bound[0] if bound else None,
+        bound=_last_of(bound, job.pods),
+        running=_last_of(running, job.pods),
+        done=job.done,
+        is_lost=job.created is None
+        or any(own.hold(time) for time in own_times)
+        or any(pod.at_first for pod in pods)
+        or any(gaps.hold(time) for time in (*bound, *running)),
+    )
+
+
+def _last_of(times: list[int], number: int) -> int | None:
+    return times[number - 1] if 0 < number <= len(times) else None
+
+
+def _all_times(view: RunView) -> list[Times]:
+    by_owner: dict[str, list[PodHistory]] = {}
+    for pod in view.pods:
+        by_owner.setdefault(pod.shape.owner_uid, []).append(pod)
+    return [_times(view, job, by_owner.get(job.uid, [])) for job in view.jobs]
+
+
+def _latency(begin: str, end: str, view: RunView) -> Value:
+    durations: list[int] = []
+    left_out = still_open = 0
+    for times in _all_times(view):
+        start, at = getattr(times, begin), getattr(times, end)
+        if at is None:
+            still_open += 1
+        elif start is None or times.is_lost:
+            left_out += 1
+        else:
+            durations.append(at - start)
+    return distribution(
+        durations, left_out=left_out, still_open=still_open, what="no Job came so far"
+    )
+
+
+def _makespan(view: RunView) -> Value:
+    done = [job.done for job in view.jobs if job.done is not None]
+    if not done:
+        return Missing("no Job was complete")
+    if open_jobs := sum(not job.is_settled for job in view.jobs):
+        return Missing(f"{open_jobs:,} Jobs were not complete")
+    submitted = (view.submitted(job.uid, job.owner_uid) for job in view.jobs)
+    begins = [*submitted, *(job.created for job in view.jobs)]
+    return SingleNumber((max(done) - min(each for each in begins if each is not None)) / SECOND)
+
+
+def _count(has: Callable[[JobHistory], bool], view: RunView) -> Value:
+    return SingleNumber(sum(map(has, view.jobs)))
+
+
+def _counted(name: str, title: str, has: Callable[[JobHistory], bool]) -> Figure:
+    return Figure(
+        name=f"jobs.{name}", unit="", title=title, compute=partial(_count, has), needs="jobs"
+    )
+
+
+def _between(name: str, title: str, begin: str, end: str) -> Figure:
+    compute = partial(_latency, begin, end)
+    return Figure(
+        name=f"jobs.{name}",
+        unit="s",
+        title=title,
+        compute=compute,
+        form="distribution",
+        needs="jobs",
+    )
+
+
+def _submitted(name: str, title: str, end: str) -> Figure:
+    def compute(view: RunView) -> Value:
+        if not view.history.arrivals:
+            return Missing("there was no load")
+        return _latency("submitted", end, view)
+
+    return Figure(
+        name=f"jobs.{name}",
+        unit="s",
+        title=title,
+        compute=compute,
+        form="distribution",
+        needs="jobs",
+    )
+
+
+FIGURES = (
+    _counted("created", "Jobs that were created", lambda job: job.created is not None),
+    _counted("done", "Jobs that were complete", lambda job: job.done is not None),
+    _counted("failed", "Jobs that failed", lambda job: job.failed is not None),
+    _submitted("dispatch", "from the arrival until the Job's object appeared", "created"),
+    _between("scheduling_latency", "from the object until all pods were bound", "created", "bound"),
+    _between("first_bound", "from the object until the first pod was bound", "created", "first_bound"),
+    _between("start", "from all pods bound until all had run", "bound", "running"),
+    _between("occupancy", "from all pods Running until complete", "running", "done"),
+    _between("jct", "completion time, from the object", "created", "done"),
+    _submitted("jct_from_submission", "completion time, from the arrival", "done"),
+    Figure(name="jobs.makespan", unit="s", title="from the first submission until the last was complete",
+           compute=_makespan, needs="jobs"),
+)  # fmt: skip

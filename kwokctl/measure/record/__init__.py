@@ -1,0 +1,1 @@
+"""The record: lean lines from which every figure is computed."""

@@ -1,0 +1,1 @@
+"""The report, and the forms in which it is written."""

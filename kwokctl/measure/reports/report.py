@@ -1,0 +1,95 @@
+"""The report on a run: everything that its forms say. Pure."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kwokctl.measure.assertions import Assertion, Judgement, judge
+from kwokctl.measure.figures.catalogue import GROUPED, figures_of, groups, whole_run
+from kwokctl.measure.figures.figure import Figure, RunView, Since
+from kwokctl.measure.figures.values import SECOND, Value
+from kwokctl.measure.history import History
+from kwokctl.measure.verdict import MeasuredVerdict, verdict
+
+FORM = "kwokctl.dev/measure-report"
+VERSION = 1
+_DURING = ("machine during", "recorder")
+"""The moments that are conditions of the run, known in its end."""
+
+
+class FigureReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure."""
+
+    title: str
+    unit: str
+    value: Value
+
+
+Figures = dict[str, FigureReport]
+
+
+class RunReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """All that is said of a run."""
+
+    form: str = FORM
+    version: int = VERSION
+    wall: str
+    """When the record began, in UTC."""
+    seconds: float
+    """How long the run took, from the moment at which everything was watched."""
+    kwokctl: str
+    """The version that has recorded it."""
+    record: str
+    """The file of the record."""
+    scope: dict[str, str]
+    """Which objects count."""
+    since: Since
+    conditions: dict[str, str]
+    verdict: MeasuredVerdict
+    assertions: tuple[Judgement, ...]
+    figures: Figures
+    groups: dict[str, dict[str, Figures]]
+    """By the key and the name of a group."""
+
+
+class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a report is to say."""
+
+    record: str
+    since: Since = "due"
+    by: tuple[str, ...] = ()
+    """The keys of the groups that pods are parted into."""
+    assertions: tuple[Assertion, ...] = ()
+    allow_undrained: bool = False
+
+
+def report_on(history: History, request: ReportRequest) -> RunReport:
+    """Compute all figures of a run, and judge it."""
+    header, view = history.header, whole_run(history, request.since)
+    judgements = judge(request.assertions, view)
+    moments = history.moments
+    end = moments.get("end")
+    during = {name: moments[name].detail for name in _DURING if name in moments}
+    return RunReport(
+        wall=header.wall,
+        seconds=(end.time - history.begin) / SECOND if end else 0.0,
+        kwokctl=header.kwokctl,
+        record=request.record,
+        scope=msgspec.to_builtins(header.scope),
+        since=request.since,
+        conditions={**header.conditions, **during},
+        verdict=verdict(history, judgements, allow_undrained=request.allow_undrained),
+        assertions=tuple(judgements),
+        figures=_figures(figures_of(header), view),
+        groups={
+            key: {name: _figures(GROUPED, part) for name, part in groups(view, key).items()}
+            for key in request.by
+        },
+    )
+
+
+def _figures(figures: Sequence[Figure], view: RunView) -> Figures:
+    return {
+        each.name: FigureReport(title=each.title, unit=each.unit, value=each.value(view))
+        for each in figures
+    }

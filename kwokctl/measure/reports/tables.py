@@ -1,0 +1,89 @@
+"""The figures of a report as tables, which text and Markdown write in their ways."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kwokctl.measure.figures.values import Durations, Missing, Series, SingleNumber
+from kwokctl.measure.reports.report import Figures
+from kwokctl.measure.reports.words import number, seconds
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows below their headings; the first column is a name."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables_of(figures: Figures) -> list[Table]:
+    """Return the tables that have rows."""
+    tables = (_counts(figures), _latencies(figures), _rates(figures))
+    return [table for table in tables if table.rows]
+
+
+def histograms(figures: Figures) -> Iterator[tuple[str, str]]:
+    """Yield the names of distributions, and how many values are in each class of more than one."""
+    for name, each in figures.items():
+        value = each.value
+        if isinstance(value, Durations) and len(value.histogram) > 1:
+            classes = (f"to {seconds(bound)}: {count:,}" for bound, count in value.histogram)
+            yield name, ", ".join(classes)
+
+
+def not_measured(figures: Figures) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield why figures could not be measured, and which ones."""
+    by_reason: dict[str, list[str]] = {}
+    for name, each in figures.items():
+        if isinstance(each.value, Missing):
+            by_reason.setdefault(each.value.why, []).append(name)
+    yield from by_reason.items()
+
+
+def details(figures: Figures) -> Iterator[tuple[str, str]]:
+    """Yield the names of numbers that are made of several, and of what they are made."""
+    for name, each in figures.items():
+        if isinstance(each.value, SingleNumber) and each.value.detail:
+            parts = (f"{count:,} {what}" for what, count in each.value.detail.items())
+            yield name, ", ".join(parts)
+
+
+def _counts(figures: Figures) -> Table:
+    rows = [
+        (name, number(each.value.value, each.unit), each.value.note)
+        for name, each in figures.items()
+        if isinstance(each.value, SingleNumber)
+    ]
+    return Table(title="Counts", headings=("figure", "value", ""), rows=tuple(rows))
+
+
+def _latencies(figures: Figures) -> Table:
+    rows = [
+        (name, f"{value.count:,}", *map(seconds, (value.p50, value.p90, value.p99, value.max)),
+         _beside(value))
+        for name, each in figures.items()
+        if isinstance(value := each.value, Durations)
+    ]  # fmt: skip
+    headings = ("latency", "number", "p50", "p90", "p99", "max", "beside")
+    return Table(title="Latencies", headings=headings, rows=tuple(rows))
+
+
+def _beside(value: Durations) -> str:
+    """Say how many are not among the values: those that have not ended, and those with a lost time."""
+    parts = ((value.open, "open"), (value.left_out, "lost"))
+    return " ".join(f"{count:,} {what}" for count, what in parts if count)
+
+
+def _rates(figures: Figures) -> Table:
+    rows = [
+        (name, f"{value.count:,}", f"{value.peak:,}", _sustained(value))
+        for name, each in figures.items()
+        if isinstance(value := each.value, Series)
+    ]
+    headings = ("rate a second", "number", "peak", "best 10 s")
+    return Table(title="Rates", headings=headings, rows=tuple(rows))
+
+
+def _sustained(value: Series) -> str:
+    return "-" if value.sustained is None else f"{value.sustained:,.1f}"

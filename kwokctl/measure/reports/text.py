@@ -1,0 +1,79 @@
+"""A report as text of 80 columns."""
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+
+from kwokctl.measure.reports import judged
+from kwokctl.measure.reports.report import Figures, RunReport
+from kwokctl.measure.reports.tables import Table, details, histograms, not_measured, tables_of
+
+_WIDTH = 80
+_INDENT = "  "
+
+
+def text_of(report: RunReport) -> str:
+    """Write a report."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: RunReport) -> Iterator[str]:
+    yield from _wrapped(f"{judged.headline(report)}: {judged.subject(report)}")
+    for problem in (*report.verdict.problems, *report.verdict.remarks):
+        yield from _wrapped(problem, _INDENT)
+    for each in report.assertions:
+        yield from _wrapped(judged.assertion_text(each), _INDENT)
+    yield from _wrapped(f"of the run: {judged.scope_text(report)}", _INDENT)
+    yield from _figures(report.figures)
+    for key, named in report.groups.items():
+        for name, figures in named.items():
+            yield from ("", f"Group {key}={name}")
+            yield from _group(figures)
+    yield from ("", "Conditions")
+    yield from _wrapped("; ".join(judged.condition_texts(report)), _INDENT)
+    yield from _wrapped(f"record: {report.record}", _INDENT)
+
+
+def _figures(figures: Figures) -> Iterator[str]:
+    for table in tables_of(figures):
+        yield from ("", *_table(table))
+    if of_what := [*details(figures)]:
+        yield from ("", "Of these")
+        for name, text in of_what:
+            yield from _wrapped(f"{name}: {text}", _INDENT)
+    if classes := [*histograms(figures)]:
+        yield from ("", "Histograms")
+        for name, text in classes:
+            yield from _wrapped(f"{name}: {text}", _INDENT)
+    if reasons := [*not_measured(figures)]:
+        yield from ("", "Not measured")
+        for why, names in reasons:
+            yield from _wrapped(f"{why}: {', '.join(names)}", _INDENT)
+
+
+def _group(figures: Figures) -> Iterator[str]:
+    for table in tables_of(figures):
+        yield from _table(table)
+
+
+def _table(table: Table) -> Iterator[str]:
+    """Write columns as wide as their widest cell; the last one is cut where the line is full."""
+    rows = (table.headings, *table.rows)
+    widths = [max(len(row[place]) for row in rows) for place in range(len(table.headings))]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place in (0, len(widths) - 1) and not _is_number(cell)
+            else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]  # fmt: skip
+        yield "  ".join(cells).rstrip()[:_WIDTH]
+
+
+def _is_number(cell: str) -> bool:
+    return cell[:1].isdigit() and cell.replace(",", "").replace(".", "").isdigit()
+
+
+def _wrapped(text: str, indent: str = "") -> Iterable[str]:
+    return wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent + _INDENT,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip

@@ -1,0 +1,73 @@
+"""The verdict on a run: whether its figures mean something, and whether it came to an end. Pure."""
+
+import msgspec
+
+from kwokctl.measure.assertions import Judgement
+from kwokctl.measure.figures.values import SECOND
+from kwokctl.measure.history import History
+
+LATE = SECOND
+"""How far behind a recorder may be, at most."""
+UNDRAINED, COMMAND, INTERRUPTED, LOAD = "undrained", "command failed", "interrupted", "load"
+"""The moments of a record that count for the verdict."""
+
+
+class MeasuredVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How a run is judged."""
+
+    passed: bool
+    """Whether nothing is wrong."""
+    valid: bool
+    """Whether the figures can be relied on."""
+    drained: bool
+    problems: tuple[str, ...]
+    remarks: tuple[str, ...]
+    """What a reader should know, and what is no failure."""
+
+
+def verdict(
+    history: History, judgements: list[Judgement], *, allow_undrained: bool
+) -> MeasuredVerdict:
+    """Judge a run."""
+    invalid = [*_invalid(history)]
+    moments = history.moments
+    problems = list(invalid)
+    remarks: list[str] = []
+    if undrained := moments.get(UNDRAINED):
+        text = f"not drained: {undrained.detail}"
+        (remarks if allow_undrained else problems).append(text)
+    if failed := moments.get(COMMAND):
+        problems.append(failed.detail)
+    if INTERRUPTED in moments:
+        remarks.append("it was interrupted")
+    if load := moments.get(LOAD):
+        remarks.append(load.detail)
+    if failures := sum(not each.passed for each in judgements):
+        problems.append(f"{failures:,} of {len(judgements):,} assertions failed")
+    remarks += _gaps(history)
+    return MeasuredVerdict(
+        passed=not problems,
+        valid=not invalid,
+        drained=UNDRAINED not in moments,
+        problems=tuple(problems),
+        remarks=tuple(remarks),
+    )
+
+
+def _invalid(history: History) -> list[str]:
+    found = []
+    if history.behind > LATE:
+        found.append(
+            f"invalid: the recorder was {history.behind / SECOND:.1f} s behind; run it on a machine with "
+            "more processors, or with a smaller load"
+        )
+    if history.is_cut or "end" not in history.moments:
+        found.append("invalid: the end of the record is missing")
+    return found
+
+
+def _gaps(history: History) -> list[str]:
+    return [
+        f"{len(gaps):,} gaps in the watch of {kind}: what was received late is not in percentiles"
+        for kind, gaps in sorted(history.gaps.items())
+    ]

@@ -1,0 +1,1 @@
+"""Watches a cluster through its API, and turns what happens into lines of the record."""

@@ -1,0 +1,224 @@
+"""Turns what is seen of pods into lines: only the fields of the record are decoded, at any rate."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from kwokctl.kube.collections.known_objects import Metadata
+from kwokctl.measure.record.lines import PodChange, PodGone, PodSeen, PodShape
+from kwokctl.measure.watching.requests import text_of_requests
+from kwokctl.measure.watching.texts import Emit, Texts
+
+_SCHEDULED = "PodScheduled"
+_LONGEST_MESSAGE = 400
+
+
+class OwnerRef(msgspec.Struct, gc=False):
+    """A reference to an owner."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+NO_OWNER = OwnerRef()
+
+
+class ChangingMetadata(Metadata, rename="camel", gc=False):
+    """The metadata that changes."""
+
+    deletion_timestamp: str | None = None
+
+
+class WholeMetadata(Metadata, rename="camel", gc=False):
+    """The metadata that is recorded once."""
+
+    creation_timestamp: str | None = None
+    labels: dict[str, str] | None = None
+    owner_references: list[OwnerRef] | None = None
+
+    @property
+    def controller(self) -> OwnerRef:
+        """The owner that makes and deletes this object; else its first owner, or none."""
+        owners = self.owner_references or ()
+        return next((o for o in owners if o.controller), owners[0] if owners else NO_OWNER)
+
+    @property
+    def created(self) -> int:
+        """When the API server says it was created, in seconds since 1970; 0 if it does not."""
+        if not self.creation_timestamp:
+            return 0
+        return int(datetime.fromisoformat(self.creation_timestamp).timestamp())
+
+
+class SeenCondition(msgspec.Struct, gc=False):
+    """A condition of an object."""
+
+    type: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    phase: str = ""
+    conditions: list[SeenCondition] | None = None
+
+
+class _Spec(msgspec.Struct, rename="camel", gc=False):
+    node_name: str = ""
+
+
+class ChangingPod(msgspec.Struct, gc=False):
+    """What changes of a pod."""
+
+    metadata: ChangingMetadata
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Resources(msgspec.Struct, gc=False):
+    requests: dict[str, str | int | float] | None = None
+
+
+class _Container(msgspec.Struct, gc=False):
+    resources: _Resources | None = None
+
+
+class _WholeSpec(msgspec.Struct, gc=False):
+    priority: int | None = None
+    containers: list[_Container] = []
+
+
+class _WholePod(msgspec.Struct, gc=False):
+    metadata: WholeMetadata
+    spec: _WholeSpec = msgspec.field(default_factory=_WholeSpec)
+
+
+_whole = msgspec.json.Decoder(_WholePod).decode
+
+
+class _Known(msgspec.Struct, gc=False):
+    """What the record says of a pod so far."""
+
+    number: int
+    node: str
+    phase: str
+    conditions: int
+    message: int
+    going: bool
+
+
+class PodTracker:
+    """Writes a line for each change of the recorded fields of a pod."""
+
+    plural = "pods"
+
+    def __init__(
+        self, emit: Emit, texts: Texts, *, labels: Sequence[str], takes_existing: bool
+    ) -> None:
+        """Write lines by `emit`; record the values of `labels`, and with `takes_existing` pods of before."""
+        self.decode = msgspec.json.Decoder(ChangingPod).decode
+        self._emit = emit
+        self._texts = texts
+        self._labels = labels
+        self._takes_existing = takes_existing
+        self._has_begun = False
+        self._known: dict[str, _Known] = {}
+        self._existing: set[str] = set()
+        """The uids of pods that were there before, and do not count."""
+        self._shapes: dict[tuple[object, ...], int] = {}
+        self._count = 0
+
+    def begin(self) -> None:
+        """Take pods that come from now on for those of the run."""
+        self._has_begun = True
+
+    def see(self, pod: ChangingPod, raw: bytes, time: int, *, listed: bool) -> None:
+        """Note what a pod is like; `raw` is its JSON."""
+        known = self._known.get(pod.metadata.uid)
+        if known is None:
+            self._first(pod, raw, time, listed=listed)
+            return
+        status = pod.status
+        conditions, message = self._conditions(status.conditions)
+        node, phase = pod.spec.node_name, status.phase
+        going = pod.metadata.deletion_timestamp is not None
+        if (
+            known.phase == phase
+            and known.conditions == conditions
+            and known.node == node
+            and known.message == message
+            and known.going is going
+        ):
+            return
+        known.node, known.phase, known.conditions = node, phase, conditions
+        known.message, known.going = message, going
+        self._emit(PodChange(time, known.number, node, phase, conditions, message, going))
+
+    def gone(self, uid: str, time: int) -> None:
+        """Note that a pod exists no longer."""
+        known = self._known.pop(uid, None)
+        if known is None:
+            self._existing.discard(uid)
+            return
+        self._emit(PodGone(time, known.number))
+
+    def _first(self, pod: ChangingPod, raw: bytes, time: int, *, listed: bool) -> None:
+        uid = pod.metadata.uid
+        if uid in self._existing:
+            return
+        if not self._has_begun and not self._takes_existing:
+            self._existing.add(uid)
+            return
+        whole = _whole(raw)
+        shape = self._shape(whole)
+        conditions, message = self._conditions(pod.status.conditions)
+        self._count += 1
+        known = _Known(
+            self._count, pod.spec.node_name, pod.status.phase, conditions, message,
+            pod.metadata.deletion_timestamp is not None,
+        )  # fmt: skip
+        self._known[uid] = known
+        named = whole.metadata
+        self._emit(PodSeen(
+            time, known.number, uid, named.namespace, named.name, shape, known.node, known.phase,
+            conditions, named.created, listed or not self._has_begun,
+        ))  # fmt: skip
+        if message or known.going:
+            self._emit(PodChange(
+                time, known.number, known.node, known.phase, conditions, message, known.going
+            ))  # fmt: skip
+
+    def _shape(self, pod: _WholePod) -> int:
+        owner = pod.metadata.controller
+        found = pod.metadata.labels or {}
+        labels = {name: found[name] for name in self._labels if name in found}
+        requests = text_of_requests(
+            each.resources.requests or {} for each in pod.spec.containers if each.resources
+        )
+        priority = pod.spec.priority or 0
+        key = (owner.uid, priority, requests, *labels.items())
+        number = self._shapes.get(key)
+        if number is None:
+            number = self._shapes[key] = len(self._shapes) + 1
+            self._emit(
+                PodShape(number, owner.kind, owner.name, owner.uid, priority, requests, labels)
+            )
+        return number
+
+    def _conditions(self, conditions: list[SeenCondition] | None) -> tuple[int, int]:
+        """Return the texts of the true conditions, and of why the pod cannot be scheduled."""
+        if not conditions:
+            return 0, 0
+        message = 0
+        true = []
+        for each in conditions:
+            if each.status == "True":
+                true.append(each.type)
+            elif each.type == _SCHEDULED and each.status == "False":
+                text = each.message or each.reason or "unknown"
+                message = self._texts.number(text[:_LONGEST_MESSAGE])
+        return self._texts.number(",".join(true)) if true else 0, message

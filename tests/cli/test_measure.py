@@ -1,0 +1,159 @@
+"""`measure`: how its words are read, and what it says of records."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kwokctl.cli.main import run
+from kwokctl.measure.record.file import RecordWriter
+from kwokctl.measure.run import MeasureRequest
+from tests.cli.conftest import Kwokctl
+from tests.support.measured import BEGIN, END, MS, SHAPE, TEXTS, header, history, life
+from tests.support.recording_runner import RecordingRunner
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """The record of a run of two pods."""
+    path = tmp_path / "run.jsonl.gz"
+    with RecordWriter(path) as writer:
+        writer.begin(header())
+        for line in (BEGIN, *TEXTS, SHAPE, *life(1, 0, 5 * MS, 9 * MS), *life(2, 0, 7 * MS), END):
+            writer.add(line)
+    return path
+
+
+def test_a_file_is_a_record_whose_figures_are_computed_again(
+    in_process: Kwokctl, record: Path
+) -> None:
+    named = in_process("measure", "report", str(record), "-o", "json")
+    done = in_process("measure", str(record), "-o", "json")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == named.stdout
+    assert json.loads(done.stdout)["figures"]["pods.created"]["value"]["value"] == 2
+
+
+def test_common_options_may_stand_before_the_file(in_process: Kwokctl, record: Path) -> None:
+    done = in_process("measure", "--name", "x", str(record), "-o", "csv")
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("group,figure,statistic")
+
+
+def test_a_failed_assertion_fails_the_command_and_all_are_shown(
+    in_process: Kwokctl, record: Path, tmp_path: Path
+) -> None:
+    asserted = ("--assert", "pods.bound == 3", "--assert", "pods.bound == 2")
+    done = in_process("measure", str(record), *asserted, "--report", str(tmp_path / "r.xml"))
+
+    assert done.returncode == 1
+    assert "FAILED pods.bound == 3: 2\n" in done.stdout
+    assert "ok     pods.bound == 2: 2\n" in done.stdout
+    assert 'failures="1"' in (tmp_path / "r.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--assert", "pods.bound"), "'--assert' is 'pods.bound', column 11: there must be one of"),
+        (("--by", "colour"), "'--by' is 'colour'"),
+        (("--by", "label:"), "'--by' is 'label:'"),
+        (("--report", "x.html"), "'--report' is 'x.html', whose ending names no form"),
+        (("--from", "now"), "'--from' is 'now'"),
+        (("--until", "x"), "no option '--until'"),
+    ],
+)
+def test_words_that_cannot_be_understood_are_refused(
+    in_process: Kwokctl, record: Path, words: tuple[str, ...], problem: str
+) -> None:
+    done = in_process("measure", "report", str(record), *words)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+
+
+def test_an_unknown_word_is_taken_for_a_file(in_process: Kwokctl) -> None:
+    done = in_process("measure", "strat")
+
+    assert done.returncode == 2
+    assert "'FILE' is 'strat'" in done.stderr
+
+
+def test_the_figures_are_listed(in_process: Kwokctl) -> None:
+    done = in_process("measure", "fields")
+
+    assert done.returncode == 0
+    assert "pods.created_to_bound " in done.stdout
+
+
+def test_alone_it_prints_its_help(in_process: Kwokctl) -> None:
+    done = in_process("measure")
+
+    assert done.stdout.startswith("Usage: kwokctl measure [OPTIONS] COMMAND")
+
+
+def requested(runner: RecordingRunner, *words: str) -> MeasureRequest:
+    """Return what a run was asked for."""
+    runner.answers["measure_own"] = history([])
+
+    assert run(["measure", *words], runner) == 0
+    [(_, arguments, _)] = runner.calls
+    request = arguments[2]
+    assert isinstance(request, MeasureRequest)
+    return request
+
+
+def test_what_follows_two_dashes_is_the_command_with_its_own_options(
+    runner: RecordingRunner, environ: dict[str, str]
+) -> None:
+    words = ("--record", "x.gz", "--", "kubectl", "get", "-o", "json", "--", "--until")
+
+    request = requested(runner, *words)
+
+    assert request.command == ("kubectl", "get", "-o", "json", "--", "--until")
+    assert request.record.name == "x.gz"
+
+
+def test_options_come_before_the_command(runner: RecordingRunner, environ: dict[str, str]) -> None:
+    words = (
+        "-l", "app=web", "--namespace=x", "--until", "pods.running >= 5", "--timeout", "90s",
+        "--by", "label:team", "--latency", "ready=nodes,exists,Ready",
+        "--assert", "pods.created == 0", "--", "true",
+    )  # fmt: skip
+
+    request = requested(runner, *words)
+
+    assert (request.scope.selector, request.scope.namespace) == ("app=web", "x")
+    assert request.until is not None
+    assert request.until.text == "pods.running >= 5"
+    assert (request.timeout, request.labels, request.command) == (90.0, ("team",), ("true",))
+    assert [each.name for each in request.latencies] == ["ready"]
+
+
+def test_a_record_gets_a_new_name_in_the_work_folder(
+    runner: RecordingRunner, environ: dict[str, str]
+) -> None:
+    request = requested(runner, "--", "true")
+
+    assert request.record.parent == Path(environ["KWOK_WORKDIR"]) / "measurements"
+    assert request.record.name.startswith("kwok-")
+    assert request.record.name.endswith(".jsonl.gz")
+
+
+def test_a_dry_run_says_what_would_be_recorded(
+    in_process: Kwokctl, environ: dict[str, str]
+) -> None:
+    done = in_process("measure", "--dry-run", "--record", "x.gz", "--", "sleep", "5")
+
+    assert done.returncode == 0
+    assert "Record the cluster 'kwok' in " in done.stdout
+    assert "while 'sleep 5' runs" in done.stdout
+
+
+def test_a_cluster_that_does_not_exist_is_named(in_process: Kwokctl) -> None:
+    done = in_process("measure", "--", "true")
+
+    assert done.returncode == 1
+    assert "there is no cluster called 'kwok'" in done.stderr

@@ -1,0 +1,163 @@
+"""The file of a record: round trip, its limit of size, and what is said of files that are not whole."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kwokctl.errors import ConfigError, ConflictError
+from kwokctl.measure.reading import history_of
+from kwokctl.measure.record import lines
+from kwokctl.measure.record.file import RecordReader, RecordWriter
+from tests.support.measured import BEGIN, END, SHAPE, header, job, life, seen, sent
+
+LONGEST = 200
+"""Bytes of a change before compression."""
+ALL = [
+    BEGIN,
+    lines.RecordText(1, "Ready"),
+    SHAPE,
+    *life(1, 5, 6, 7, 8),
+    lines.PodGone(9, 1),
+    job(1, 5),
+    lines.JobChange(6, 1, "Complete", 1),
+    lines.JobGone(7, 1),
+    lines.Milestone(6, 0, "uid", "default", "claim", True, False),
+    sent(0, 5, accepted=None, refusal="quota", made=("a", "b")),
+    lines.ApiProbe(5, 6, 200),
+    lines.Gap(1, 2, "pods", "the watch ended"),
+    lines.Behind(5, 2_000_000_000),
+    END,
+]
+
+
+def write(path: Path, *content: lines.Lines) -> Path:
+    with RecordWriter(path) as writer:
+        writer.begin(header())
+        for line in content:
+            writer.add(line)
+    return path
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.jsonl.gz"])
+def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, *ALL)
+
+    record = RecordReader(path)
+
+    assert record.header == header()
+    assert list(record.lines()) == ALL
+    assert not record.is_cut
+    assert (path.read_bytes()[:2] == b"\x1f\x8b") is name.endswith(".gz")
+
+
+def test_every_type_of_line_is_among_those_that_were_written() -> None:
+    types = {type(line) for line in ALL}
+
+    assert types == set(lines.Line.__subclasses__())
+
+
+def test_a_change_takes_at_most_two_hundred_bytes_with_names_as_long_as_labels() -> None:
+    name, node, hour = "n" * 63, "node-" + "0" * 40, 3_600_000_000_000
+    uid = "2218cb62-3d91-48be-9d5d-359060f2e5fa"
+    first = seen(100_000, hour, uid=uid, name=name, namespace="default", shape=1000)
+    change = lines.PodChange(hour, 100_000, node, "Succeeded", 12, 345, True)
+
+    sizes = [len(msgspec.json.encode(line)) + 1 for line in (first, change)]
+
+    assert max(sizes) <= LONGEST, sizes
+
+
+def test_the_writer_counts_lines_and_bytes_before_compression(tmp_path: Path) -> None:
+    plain = write(tmp_path / "plain.jsonl", *ALL)
+    with RecordWriter(tmp_path / "x.jsonl.gz") as writer:
+        writer.begin(header())
+        for line in ALL:
+            writer.add(line)
+
+    first, *rest = plain.read_bytes().splitlines(keepends=True)
+    assert first.startswith(b'{"form":"kwokctl.dev/measure-record","version":1,')
+    assert (writer.lines, writer.size) == (len(rest), sum(map(len, rest)))
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.jsonl.gz"])
+def test_of_a_record_whose_end_is_missing_the_beginning_is_read(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, *ALL)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) - 20])
+
+    found = history_of(path)
+
+    assert found.is_cut
+    assert "begin" in found.moments
+
+
+def test_what_is_flushed_can_be_read_before_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl.gz"
+    with RecordWriter(path) as writer:
+        writer.begin(header())
+        writer.add(BEGIN)
+        writer.flush()
+        copy = tmp_path / "copy.jsonl.gz"
+        copy.write_bytes(path.read_bytes())
+
+    assert list(RecordReader(copy).lines()) == [BEGIN]
+
+
+def test_a_record_is_never_written_over(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.jsonl")
+    before = path.read_bytes()
+
+    with pytest.raises(ConflictError, match=re.escape(f"'{path}' exists already")):
+        write(path)
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b'{"form": "x"}\n', b"[]\n", b"\xff\xfe"])
+def test_another_file_is_not_a_record(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match="is not a record"):
+        history_of(path)
+
+
+def test_a_file_that_only_begins_like_a_compressed_one_is_not_a_record(tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(b"\x1f\x8bnonsense, which is longer than a header")
+
+    with pytest.raises(ConfigError, match="is not a record"):
+        history_of(path)
+
+
+def test_a_record_of_a_later_version_names_the_kwokctl_that_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(msgspec.json.encode(header(version=2)) + b"\n")
+
+    with pytest.raises(ConfigError, match="is a record of version 2") as raised:
+        history_of(path)
+
+    assert raised.value.hint == "use kwokctl 0.0 or later"
+
+
+@pytest.mark.parametrize("row", ['["z",1]', '["c","soon"]', "nonsense"])
+def test_a_line_that_cannot_be_understood_is_named(tmp_path: Path, row: str) -> None:
+    path = write(tmp_path / "x.jsonl", BEGIN)
+    path.write_bytes(path.read_bytes() + row.encode() + b"\n")
+
+    with pytest.raises(ConfigError, match="line 3 of"):
+        history_of(path)
+
+
+def test_a_line_with_more_fields_is_read_as_later_versions_may_add_some(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl")
+    path.write_bytes(path.read_bytes() + b'["q",5,6,200,"more"]\n')
+
+    assert history_of(path).probes == [lines.ApiProbe(5, 6, 200)]
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: no such file"):
+        history_of(tmp_path / "nothing")

@@ -114,8 +114,6 @@ class LoadSpec(LoadPart, frozen=True, kw_only=True):
     qps: Annotated[float, Meta(ge=0)] = 0.0
     """Requests a second at most; 0 for no limit."""
     field_manager: str = "kwokctl"
-    bulk: bool = False
-    """Whether pods may be written past the API server."""
     on_refusal: Literal["stop", "go-on", "retry"] = "go-on"
 
     def __post_init__(self) -> None:

@@ -57,7 +57,7 @@ def logs(
         typer.Option(
             "--since",
             metavar="DURATION",
-            help="Only lines of the last 90s, 1h or similar [default: all]",
+            help="Only lines younger than this, such as 90s or 1h [default: all]",
             parser=duration("--since"),
         ),
     ] = None,

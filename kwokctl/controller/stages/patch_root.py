@@ -1,4 +1,4 @@
-"""Where in an object a patch of a Stage begins. Pure."""
+"""Finds the place in an object at which a patch of a Stage begins. Pure."""
 
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json

@@ -1,4 +1,4 @@
-"""What a user wants of a report: read and checked before anything is measured, written afterwards."""
+"""The report that a user asks for: read and checked before the measurement, written after it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, cast

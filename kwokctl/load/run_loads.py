@@ -8,6 +8,7 @@ from pathlib import Path
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.load.arrival import ArrivalSink, Unobserved
 from kwokctl.load.client.sender import connected
+from kwokctl.load.description.bundles import RUN_LABEL
 from kwokctl.load.documents import Load
 from kwokctl.load.sending.hooks import run_hooks
 from kwokctl.load.sending.one_load import LoadRun, RunContext
@@ -43,16 +44,18 @@ async def run_loads(  # noqa: PLR0913 - they say what is run, where, and who is 
         await run_hooks(loads, "before", kubeconfig, progress)
         for each in runs.values():
             await each.check()
-        await _side_by_side(runs, progress)
+        await _side_by_side(runs, run, progress)
         await run_hooks(loads, "after", kubeconfig, progress)
     verdicts = tuple(each.tally.verdict() for each in runs.values())
     return RunVerdict(run=run, seed=seed, loads=verdicts, is_stopped=context.stop.is_set())
 
 
-async def _side_by_side(runs: dict[str, LoadRun], progress: Progress) -> None:
+async def _side_by_side(runs: dict[str, LoadRun], run: str, progress: Progress) -> None:
     try:
         async with asyncio.TaskGroup() as group:
             for each in runs.values():
                 group.create_task(each.go(runs.get(each.load.spec.after), progress))
     except BaseExceptionGroup as failures:
+        if any(each.tally.objects for each in runs.values()):
+            progress.note(f"what was made until then has the label '{RUN_LABEL}={run}'")
         raise first_failure(failures) from None

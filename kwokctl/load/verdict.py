@@ -1,5 +1,6 @@
 """What became of loads: whether the cluster was given what was asked for."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 
@@ -11,6 +12,8 @@ LATE = 100_000_000
 """Nanoseconds after which an arrival counts as late."""
 _ENOUGH = 10
 """Arrivals from which a rate says something."""
+_WHOLE = 100
+"""A rate from which on decimals say nothing."""
 _SHORT = 0.95
 """The share of the rate asked for below which a load was not what was asked."""
 
@@ -74,8 +77,7 @@ class Tally:
         self.sent = self.accepted = self.objects = self.late = 0
         self.refused: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
-        self._dues: list[int] = []
-        self._answers: list[int] = []
+        self._dues, self._answers = _Span(), _Span()
         self._latest = 0
         self.waited_for_server = self.waited_for_qps = 0
         """Nanoseconds for which arrivals were held up, by what."""
@@ -89,17 +91,17 @@ class Tally:
         behind = arrival.sent - arrival.due
         self._latest = max(self._latest, behind)
         self.late += behind > LATE
-        self._dues.append(arrival.due)
+        self._dues.add(arrival.due)
         if arrival.accepted is not None:
             self.accepted += 1
-            self._answers.append(arrival.accepted)
+            self._answers.add(arrival.accepted)
         if arrival.refusal is not None:
             self.refused[arrival.refusal] += 1
             self._examples.setdefault(arrival.refusal, arrival.message)
 
     def verdict(self, problem: str = "") -> LoadVerdict:
         """Say what became of it; `problem` is what is known beside the figures."""
-        asked, reached = _rate(self._dues), _rate(self._answers)
+        asked, reached = self._dues.rate, self._answers.rate
         return LoadVerdict(
             load=self.load,
             phase=self.phase,
@@ -119,7 +121,8 @@ class Tally:
     def _slowness(self, asked: float | None, reached: float | None) -> str:
         if asked is None or reached is None or not self.late or reached >= _SHORT * asked:
             return ""
-        return f"{reached:,.3g} of {asked:,.3g} a second: {self._culprit()} slower than the load"
+        rates = f"{_shown(reached)} of {_shown(asked)} a second"
+        return f"{rates}: {self._culprit()} slower than the load"
 
     def _culprit(self) -> str:
         """Name what held arrivals up most."""
@@ -129,9 +132,24 @@ class Tally:
         return "its own 'qps' was" if by_qps else "the API server was"
 
 
-def _rate(times: list[int]) -> float | None:
-    """Return how many there are a second; None if that is unknown."""
-    if len(times) < _ENOUGH:
-        return None
-    spread = max(times) - min(times)
-    return (len(times) - 1) / spread * 1e9 if spread else None
+class _Span:
+    """How many moments there were, and between which times."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._first, self._last = math.inf, -math.inf
+
+    def add(self, moment: int) -> None:
+        self._number += 1
+        self._first, self._last = min(self._first, moment), max(self._last, moment)
+
+    @property
+    def rate(self) -> float | None:
+        """How many there were a second; None if they were few, or all at once."""
+        if self._number < _ENOUGH or self._last == self._first:
+            return None
+        return (self._number - 1) / (self._last - self._first) * 1e9
+
+
+def _shown(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= _WHOLE else f"{rate:.3g}"

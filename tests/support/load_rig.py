@@ -54,6 +54,8 @@ class MemoryCluster(Client):
         self.bodies: list[dict[str, Any]] = []
         self.sent: list[float] = []
         """When each request came."""
+        self.deleted: list[tuple[float, str]] = []
+        """When which object was deleted."""
         self.refuse: Callable[[dict[str, Any], int], ApiError | None] = lambda _, __: None
         """Is given an object, and how many were asked for before."""
         self.most = self._under_way = 0
@@ -67,6 +69,9 @@ class MemoryCluster(Client):
     async def call(
         self, method: str, path: str, body: bytes = b"", *, content_type: str = ""
     ) -> bytes:
+        if method == "DELETE":
+            self.deleted.append((asyncio.get_running_loop().time(), path.rpartition("/")[2]))
+            return b"{}"
         value = json.loads(body)
         number = len(self.sent)
         self.sent.append(asyncio.get_running_loop().time())

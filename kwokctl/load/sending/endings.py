@@ -47,6 +47,10 @@ class Endings:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._watches: dict[Resource, asyncio.Task[None]] = {}
 
+    def come_for(self, made: Sequence[Made]) -> bool:
+        """Return whether any of the objects is of a kind that ends."""
+        return any(each.kind in self._kinds for each in made)
+
     async def all_of(self, made: Sequence[Made]) -> None:
         """Return when all objects have ended that can, or exist no longer."""
         for each in made:
@@ -96,10 +100,10 @@ class Afterlife:
 
     async def of(self, made: Sequence[Made]) -> None:
         """Return when an arrival is over: its time to live is, or its objects have ended; then delete them."""
-        if self._ttl is not None and not self._follows:
-            await asyncio.sleep(self._ttl)
-        elif self._follows:
+        if self._follows and self._endings.come_for(made):
             await self._until_done(made)
+        elif self._ttl is not None:
+            await asyncio.sleep(self._ttl)
         if self._deletes:
             for each in reversed(made):
                 await self._delete(each)

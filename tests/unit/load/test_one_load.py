@@ -3,10 +3,13 @@
 import pytest
 
 from kwokctl.errors import ApiError
-from kwokctl.load.arrival import Made
+from kwokctl.load.arrival import Arrival, Made
+from kwokctl.load.verdict import Tally
 from tests.support.load_rig import MemoryCluster, load_of, play, played
 
 SECOND = 1_000_000_000
+_NEVER_DONE = [{"template": "{apiVersion: v1, kind: ConfigMap}"}]
+"""What is over by its time to live only."""
 
 
 def refusal(reason: str) -> ApiError:
@@ -209,3 +212,54 @@ def test_one_of_several_templates_is_chosen_by_its_weight() -> None:
     _, _, used = played(load_of({"every": "10ms"}, count=2000, create=templates))
     pods = sum(each["kind"] == "Pod" for each in used.bodies)
     assert pods / 2000 == pytest.approx(0.75, abs=0.03)
+
+
+def test_objects_are_deleted_when_their_time_to_live_is_over() -> None:
+    load = load_of({"every": "2s"}, count=2, ttl="5s")
+    _, _, cluster = played(load, lambda: MemoryCluster(seconds=0.5))
+    assert cluster.deleted == [(5.5, "web-0"), (7.5, "web-1")]
+    _, _, faster = played(load, speed=2.0)
+    assert faster.deleted == [(2.5, "web-0"), (3.5, "web-1")]
+
+
+def test_arrivals_in_turn_are_due_when_one_ends() -> None:
+    verdict, observed, _ = played(
+        load_of({"concurrency": 2}, count=5, ttl="4s", create=_NEVER_DONE)
+    )
+    assert [each.due / SECOND for each in observed.by_number] == [0, 0, 4, 4, 8]
+    assert verdict.late == 0
+
+
+def test_arrivals_in_turn_come_for_as_long_as_was_asked_for() -> None:
+    load = load_of({"concurrency": 1}, for_="10s", ttl="4s", create=_NEVER_DONE)
+    _, observed, _ = played(load)
+    assert [each.due / SECOND for each in observed.by_number] == [0, 4, 8]
+
+
+def test_refusals_do_not_run_wild_where_arrivals_take_turns() -> None:
+    def cluster() -> MemoryCluster:
+        found = MemoryCluster()
+        found.refuse = lambda _, __: refusal("Forbidden")
+        return found
+
+    _, observed, _ = played(load_of({"concurrency": 1}, for_="4s", ttl="9s"), cluster)
+    assert [each.due / SECOND for each in observed.by_number] == [0, 1, 2, 3]
+
+
+def test_what_is_late_though_nothing_holds_it_up_is_late_by_this_machine() -> None:
+    tally = Tally("web", "web")
+    for number in range(20):
+        due = number * SECOND // 100
+        sent = number * SECOND // 10 + SECOND // 5
+        tally.note(
+            Arrival(
+                load="web",
+                phase="web",
+                index=number,
+                act="create",
+                due=due,
+                sent=sent,
+                accepted=sent,
+            )
+        )
+    assert tally.verdict().problem == "10 of 100 a second: this machine was slower than the load"

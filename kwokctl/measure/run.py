@@ -19,15 +19,19 @@ from kwokctl.errors import ApiError
 from kwokctl.host.process import run_in_view
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, one_page
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import JOBS, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.load.arrival import Arrival
+from kwokctl.load.documents import Load
+from kwokctl.load.run_loads import run_loads
 from kwokctl.measure import conditions, ending
 from kwokctl.measure.assertions import Assertion
 from kwokctl.measure.figures.latencies import PREFIX
 from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL, History
 from kwokctl.measure.record.file import RecordWriter
-from kwokctl.measure.record.lines import Header, Lines, RunMoment, RunScope
-from kwokctl.measure.verdict import COMMAND, INTERRUPTED, UNDRAINED
+from kwokctl.measure.record.lines import Header, Lines, RunMoment, RunScope, Sent
+from kwokctl.measure.verdict import COMMAND, INTERRUPTED, LOAD, UNDRAINED
 from kwokctl.measure.watching.jobs import JobTracker
 from kwokctl.measure.watching.kinds import KindTracker, Latency
 from kwokctl.measure.watching.pods import PodTracker
@@ -35,7 +39,7 @@ from kwokctl.measure.watching.recorder import Followed, RunRecorder, Tracker
 from kwokctl.measure.watching.texts import Texts
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress, Step
-from kwokctl.tasks import beside
+from kwokctl.tasks import beside, both
 
 TIMEOUT = 600.0
 """Seconds after the last arrival in which a run must come to its end."""
@@ -46,14 +50,16 @@ _REFUSED = (403, 404)
 class _Cluster(msgspec.Struct, frozen=True, kw_only=True):
     """The cluster that is measured."""
 
-    source: ExportSource
+    kubeconfig: Path
     saved: Saved | None = None
     """What is known of it if this kwokctl has made it."""
     environment: Mapping[str, str]
     """With which a command finds it."""
 
     def __str__(self) -> str:
-        return f"the cluster '{self.saved.name}'" if self.saved else str(self.source)
+        if self.saved:
+            return f"the cluster '{self.saved.name}'"
+        return f"the cluster of '{self.kubeconfig}'"
 
 
 class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,9 +70,17 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     latencies: tuple[Latency, ...] = ()
     command: tuple[str, ...] = ()
+    loads: tuple[Load, ...] = ()
+    seed: int = 0
+    speed: float = 1.0
     until: Assertion | None = None
     timeout: float | None = None
     """Seconds after the last arrival; None for the usual ones, without arrivals for no limit."""
+
+    @property
+    def has_end(self) -> bool:
+        """Whether it ends by itself: loads and commands do."""
+        return bool(self.command or self.loads or self.until)
 
 
 async def measure_own(home: Home, name: ClusterName, request: MeasureRequest) -> History:
@@ -77,7 +91,7 @@ async def measure_own(home: Home, name: ClusterName, request: MeasureRequest) ->
     paths = home.paths(name)
     cluster = _Cluster(
         saved=load(paths, name),
-        source=ExportSource(kubeconfig=paths.own_kubeconfig),
+        kubeconfig=paths.own_kubeconfig,
         environment=environment(home, name),
     )
     return await _measure(cluster, request, home.progress)
@@ -85,35 +99,46 @@ async def measure_own(home: Home, name: ClusterName, request: MeasureRequest) ->
 
 async def measure_any(kubeconfig: Path, request: MeasureRequest, progress: Progress) -> History:
     """Measure a run in any cluster, likewise."""
-    cluster = _Cluster(
-        source=ExportSource(kubeconfig=kubeconfig), environment={"KUBECONFIG": str(kubeconfig)}
-    )
+    cluster = _Cluster(kubeconfig=kubeconfig, environment={"KUBECONFIG": str(kubeconfig)})
     return await _measure(cluster, request, progress)
 
 
 async def _measure(cluster: _Cluster, request: MeasureRequest, progress: Progress) -> History:
-    wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-    async with cluster.source.connected() as (_, pool):
-        run = await _prepared(cluster, request, pool, wall)
+    clocks = _Clocks(wall=time.time)  # noqa: TID251 - the clock itself: it is passed on from here
+    async with ExportSource(kubeconfig=cluster.kubeconfig).connected() as (access, pool):
+        run = await _prepared(cluster, request, pool, clocks)
         with RecordWriter(request.record) as writer, progress.step("Measuring") as step:
             writer.begin(run.history.header)
             run.writer = writer
-            work = run.work(step)
+            work = run.work(access, progress, step)
             await until_its_end(work, None, has_begun=lambda: "begin" in run.history.moments)
             run.conclude()
     return run.history
+
+
+class _Clocks(msgspec.Struct, frozen=True, kw_only=True):
+    """The clocks of a run; the wall's is looked at once."""
+
+    wall: Callable[[], float]
+    monotonic: Callable[[], int] = time.monotonic_ns
 
 
 class _Run:
     """One run under way."""
 
     def __init__(
-        self, request: MeasureRequest, header: Header, pool: Pool, environment: Mapping[str, str]
+        self,
+        request: MeasureRequest,
+        header: Header,
+        pool: Pool,
+        cluster: _Cluster,
+        clocks: _Clocks,
     ) -> None:
-        self._start = time.monotonic_ns()
+        self._clock = clocks.monotonic
+        self._start = self._clock()
         self._request = request
         self._pool = pool
-        self._environment = environment
+        self._cluster = cluster
         self._busy = conditions.Busy()
         self._is_over = False
         self.kinds: list[Followed] = []
@@ -121,7 +146,7 @@ class _Run:
         self.writer: RecordWriter | None = None
 
     def _now(self) -> int:
-        return time.monotonic_ns() - self._start
+        return self._clock() - self._start
 
     def emit(self, line: Lines) -> None:
         """Write a line, and know what it says."""
@@ -129,25 +154,55 @@ class _Run:
         self.writer.add(line)
         self.history.take(line)
 
-    async def work(self, step: Step) -> None:
+    def arrived(self, arrival: Arrival) -> None:
+        """Write what became of an arrival."""
+        accepted = None if arrival.accepted is None else arrival.accepted - self._start
+        self.emit(Sent(
+            arrival.load, arrival.phase, arrival.index, arrival.act, arrival.due - self._start,
+            arrival.sent - self._start, accepted, tuple(each.uid for each in arrival.made),
+            arrival.refusal or "",
+        ))  # fmt: skip
+
+    async def work(self, access: Access, progress: Progress, step: Step) -> None:
         """Record from the beginning to the end."""
         recorder = RunRecorder(self._pool, self.kinds, self.emit, self._now)
         async with recorder.recording(), beside(self._report(step)):
-            if self._request.command:
-                await self._run_command()
+            await both(self._run_loads(access, progress), self._run_command())
             await self._wait()
         self._is_over = True
 
     def conclude(self) -> None:
         """Write the last lines."""
-        if not self._is_over and (self._request.command or self._request.until):
+        if not self._is_over and self._request.has_end:
             self._note(INTERRUPTED)
         self._note("machine during", self._busy.so_far())
         self._note("recorder", self._busy.of_recorder())
         self._note("end")
 
+    async def _run_loads(self, access: Access, progress: Progress) -> None:
+        request = self._request
+        if not request.loads:
+            return
+        verdict = await run_loads(
+            request.loads,
+            access,
+            run=request.scope.run,
+            seed=request.seed,
+            speed=request.speed,
+            kubeconfig=self._cluster.kubeconfig,
+            sink=self,
+            progress=progress,
+        )
+        problems = [*verdict.problems, *verdict.refusals]
+        if verdict.is_stopped:
+            problems.insert(0, "a refusal ended the arrivals")
+        if problems:
+            self._note(LOAD, "; ".join(problems))
+
     async def _run_command(self) -> None:
-        code = await run_in_view(*self._request.command, env=self._environment)
+        if not self._request.command:
+            return
+        code = await run_in_view(*self._request.command, env=self._cluster.environment)
         if code:
             self._note(COMMAND, f"the command ended with exit code {code}")
 
@@ -159,7 +214,7 @@ class _Run:
             async with asyncio.timeout(self._limit()):
                 if request.until is not None:
                     await ending.until(request.until, self.history)
-                elif request.command:
+                elif request.has_end:
                     await ending.drained(self.history, self._now)
                 else:
                     await asyncio.Event().wait()
@@ -168,14 +223,13 @@ class _Run:
 
     def _limit(self) -> float | None:
         request = self._request
-        has_end = request.until is not None or bool(request.command)
-        return request.timeout or (TIMEOUT if has_end else None)
+        return request.timeout or (TIMEOUT if request.has_end else None)
 
     def _note_timeout(self) -> None:
         request = self._request
         if request.until is not None:
             self._note(UNDRAINED, f"'{request.until.text}' did not hold after {self._limit():g} s")
-        elif request.command:
+        elif request.has_end:
             self._note(UNDRAINED, ending.undrained(self.history) or "its objects kept changing")
 
     def _note(self, what: str, detail: str = "") -> None:
@@ -192,7 +246,7 @@ class _Run:
 
 
 async def _prepared(
-    cluster: _Cluster, request: MeasureRequest, pool: Pool, wall: Callable[[], float]
+    cluster: _Cluster, request: MeasureRequest, pool: Pool, clocks: _Clocks
 ) -> _Run:
     """Ask for all that is needed, so that what is refused is refused before anything begins."""
     client = Client(pool)
@@ -205,7 +259,7 @@ async def _prepared(
         known |= conditions.of_own_cluster(cluster.saved)
     labels = (RUN_LABEL, LOAD_LABEL, *request.labels)
     header = Header(
-        wall=datetime.fromtimestamp(wall(), UTC).isoformat(timespec="milliseconds"),
+        wall=datetime.fromtimestamp(clocks.wall(), UTC).isoformat(timespec="microseconds"),
         kwokctl=__version__,
         scope=request.scope,
         conditions={"cluster": str(cluster), **known, **conditions.of_machine()},
@@ -213,7 +267,7 @@ async def _prepared(
         latencies=tuple(map(str, request.latencies)),
         missing=missing,
     )
-    run = _Run(request, header, pool, cluster.environment)
+    run = _Run(request, header, pool, cluster, clocks)
     run.kinds = _followed(run, request, resources, labels)
     return run
 

@@ -39,7 +39,7 @@ def verdict(
     if failed := moments.get(COMMAND):
         problems.append(failed.detail)
     if INTERRUPTED in moments:
-        remarks.append("it was interrupted")
+        problems.append("it was interrupted before its end")
     if load := moments.get(LOAD):
         remarks.append(load.detail)
     if failures := sum(not each.passed for each in judgements):

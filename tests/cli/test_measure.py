@@ -149,7 +149,7 @@ def test_a_dry_run_says_what_would_be_recorded(
 
     assert done.returncode == 0
     assert "Record the cluster 'kwok' in " in done.stdout
-    assert "while 'sleep 5' runs" in done.stdout
+    assert "while 'sleep 5' run" in done.stdout
 
 
 def test_a_cluster_that_does_not_exist_is_named(in_process: Kwokctl) -> None:
@@ -157,3 +157,42 @@ def test_a_cluster_that_does_not_exist_is_named(in_process: Kwokctl) -> None:
 
     assert done.returncode == 1
     assert "there is no cluster called 'kwok'" in done.stderr
+
+
+LOAD = """
+apiVersion: kwokctl.dev/v1alpha1
+kind: Load
+metadata: {name: pods}
+spec:
+  arrivals: {every: 1s}
+  count: 3
+  create:
+  - template: |
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: "{{ .name }}"}
+      spec: {containers: [{name: x, image: x}]}
+"""
+
+
+def test_loads_are_read_before_anything_is_measured(
+    runner: RecordingRunner, tmp_path: Path
+) -> None:
+    file = tmp_path / "load.yaml"
+    file.write_text(LOAD)
+
+    request = requested(runner, "--load", str(file), "--seed", "7", "--speed", "2")
+
+    assert [each.name for each in request.loads] == ["pods"]
+    assert (request.seed, request.speed) == (7, 2.0)
+    assert request.scope.run
+
+
+def test_a_load_that_is_wrong_is_named_with_its_place(in_process: Kwokctl, tmp_path: Path) -> None:
+    (tmp_path / "load.yaml").write_text(LOAD.replace("every: 1s", "every: often"))
+
+    done = in_process("measure", "--load", "load.yaml")
+
+    assert done.returncode == 1
+    assert "spec.arrivals" in done.stderr
+    assert done.stdout == ""

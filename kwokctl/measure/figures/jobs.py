@@ -13,6 +13,9 @@ from kwokctl.measure.figures.figure import Figure, RunView
 from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value, distribution
 from kwokctl.measure.history import JobHistory, PodHistory
 
+_ENDS = 10
+"""Jobs at each end of a run that are compared."""
+
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):
     """The times of a Job; None is what has not happened, or is not known."""
@@ -73,6 +76,21 @@ def _latency(begin: str, end: str, view: RunView) -> Value:
     )
 
 
+def _growth(view: RunView) -> Value:
+    """Return by how much the last Jobs waited longer than the first: a queue that grows shows here."""
+    known = [
+        times.bound - times.created
+        for times in sorted(_all_times(view), key=lambda each: each.created or 0)
+        if times.bound is not None and times.created is not None and not times.is_lost
+    ]
+    if len(known) < 2 * _ENDS:
+        return Missing(
+            f"it needs {2 * _ENDS} Jobs whose pods were all bound; there were {len(known)}"
+        )
+    first, last = sum(known[:_ENDS]) / _ENDS, sum(known[-_ENDS:]) / _ENDS
+    return SingleNumber((last - first) / SECOND)
+
+
 def _makespan(view: RunView) -> Value:
     done = [job.done for job in view.jobs if job.done is not None]
     if not done:
@@ -128,6 +146,8 @@ FIGURES = (
     _counted("failed", "Jobs that failed", lambda job: job.failed is not None),
     _submitted("dispatch", "from the arrival until the Job's object appeared", "created"),
     _between("scheduling_latency", "from the object until all pods were bound", "created", "bound"),
+    Figure(name="jobs.scheduling_growth", unit="s", title="mean scheduling latency of the last ten minus that of the first ten",
+           compute=_growth, needs="jobs"),
     _between("first_bound", "from the object until the first pod was bound", "created", "first_bound"),
     _between("start", "from all pods bound until all had run", "bound", "running"),
     _between("occupancy", "from all pods Running until complete", "running", "done"),

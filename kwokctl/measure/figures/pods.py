@@ -91,7 +91,7 @@ def _attempts(view: RunView) -> Value:
 
 def reasons_of(message: str) -> tuple[str, ...]:
     """Return the reasons in a message of the scheduler, without the numbers of nodes."""
-    body = _AVAILABLE.sub("", message).partition(" preemption:")[0].rstrip(". ")
+    body = _AVAILABLE.sub("", message).partition(". ")[0].rstrip(". ")
     parts = (_LEADING_COUNT.sub("", part).strip() for part in body.split(", "))
     return tuple(part for part in parts if part)
 

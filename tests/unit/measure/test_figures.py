@@ -11,6 +11,7 @@ from kwokctl.measure.record.lines import (
     Gap,
     JobChange,
     JobGone,
+    Lines,
     Milestone,
     PodChange,
     PodGone,
@@ -154,7 +155,7 @@ def test_rates_count_the_receipts_of_each_second() -> None:
 
 MESSAGE = (
     "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient nvidia.com/gpu. "
-    "preemption: 0/4 nodes are available: 4 No preemption victims found for incoming pod."
+    "no new claims to deallocate, preemption: 0/4 nodes are available: 4 No preemption victims found for incoming pod."
 )
 
 
@@ -354,3 +355,20 @@ def test_of_a_run_with_loads_is_what_has_its_label_or_an_owner_of_it() -> None:
 
     assert [pod.name for pod in found.pods_of_run()] == ["web-2", "web-4", "web-5"]
     assert [each.name for each in found.jobs_of_run()] == ["job-1"]
+
+
+def waiting_jobs(count: int, wait: int) -> History:
+    """Return a run in which each Job waits so much longer than the one before."""
+    shapes = [PodShape(10 + n, "Job", "", f"uid-of-job-{n}", 0, "", {}) for n in range(count)]
+    lines: list[Lines] = [*shapes]
+    for n in range(count):
+        created = n * SECOND
+        lines += [job(n, created), *life(n, created, created + n * wait, shape=10 + n)]
+    return history(lines)
+
+
+def test_a_queue_that_grows_shows_in_the_last_ten_jobs() -> None:
+    assert number("jobs.scheduling_growth", waiting_jobs(20, 100 * MS)) == 1.0
+    assert number("jobs.scheduling_growth", waiting_jobs(50, 0)) == 0.0
+    why = "it needs 20 Jobs whose pods were all bound; there were 19"
+    assert figure("jobs.scheduling_growth", waiting_jobs(19, 0)) == Missing(why)

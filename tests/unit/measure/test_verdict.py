@@ -70,13 +70,15 @@ def test_what_is_not_drained_fails_unless_that_is_allowed() -> None:
     assert (allowed.passed, allowed.drained, allowed.remarks) == (True, False, (text,))
 
 
-def test_a_command_that_fails_fails_the_run_and_an_interrupt_is_a_remark() -> None:
+def test_a_command_that_fails_fails_the_run_and_so_does_an_interrupt_before_its_end() -> None:
     found = history(
         [RunMoment(5, COMMAND, "the command ended with exit code 3"), RunMoment(5, INTERRUPTED)]
     )
 
-    assert judged(found).problems == ("the command ended with exit code 3",)
-    assert judged(found).remarks == ("it was interrupted",)
+    assert judged(found).problems == (
+        "the command ended with exit code 3",
+        "it was interrupted before its end",
+    )
 
 
 def test_failed_assertions_and_gaps_are_counted() -> None:

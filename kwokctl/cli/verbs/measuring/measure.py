@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     runs = (
         "kwokctl measure -- kubectl create deployment web --image=x --replicas=5000",
         "kwokctl measure --assert 'pods.created_to_bound.p99 < 5s' --report junit.xml -- ./load.sh",
+        "kwokctl measure --load training.yaml --by load --report training.md",
         "kwokctl measure --until 'pods.running >= 500' --selector app=web --record web.jsonl.gz",
     )
     reports = (
@@ -44,6 +45,9 @@ def register(app: typer.Typer) -> None:
 def run(
     call: Invocation,
     *,
+    load: given.Loads = None,
+    seed: given.Seed = 0,
+    speed: given.Speed = 1.0,
     until: given.Until = "",
     timeout: given.Timeout = None,
     selector: given.Selector = "",
@@ -60,13 +64,15 @@ def run(
     output: given.Format = "text",
     command: given.Command = None,
 ) -> None:
-    """Record a cluster while a command runs, until nothing moves any more, and report how fast it was.
+    """Record a cluster while loads or a command run, until nothing moves any more, and report how fast it was.
 
     Exits with 1 if an assertion failed, if something of the run did not come to its end, or if the figures
     cannot be relied on. Ctrl-C ends the recording; the report is written then, too.
     """
     from kwokctl.embedded.selection import requirements
     from kwokctl.host.paths import expanded
+    from kwokctl.load.documents import read_loads
+    from kwokctl.load.verbs import new_run
     from kwokctl.measure.assertions import AssertionReader
     from kwokctl.measure.figures.catalogue import FIGURES
     from kwokctl.measure.figures.latencies import figures_named
@@ -82,9 +88,14 @@ def run(
         allow_undrained=allow_undrained,
     )  # fmt: skip
     wanted.check(reader)
+    loads = read_loads(load, progress=call.progress) if load else ()
+    run_id = new_run() if loads else ""
     request = MeasureRequest(
         record=_record_path(call, record),
-        scope=RunScope(selector=selector.strip(", "), namespace=namespace),
+        scope=RunScope(run=run_id, selector=selector.strip(", "), namespace=namespace),
+        loads=loads,
+        seed=seed,
+        speed=speed,
         labels=wanted.labels,
         latencies=asked,
         command=tuple(command or ()),
@@ -161,5 +172,7 @@ def _foreseen(call: Invocation, kubeconfig: Path | None, request: "MeasureReques
     import shlex
 
     cluster = f"the cluster of '{kubeconfig}'" if kubeconfig else f"the cluster '{call.name}'"
-    what = f"while '{shlex.join(request.command)}' runs" if request.command else "until Ctrl-C"
+    parts = [f"the load '{load.name}'" for load in request.loads]
+    parts += [f"'{shlex.join(request.command)}'"] if request.command else []
+    what = f"while {' and '.join(parts)} run" if parts else "until Ctrl-C"
     return f"Record {cluster} in '{request.record}' {what}, and report how fast it was."

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kwokctl.cli.parsing.shapes import file_option, format_option, namespace_option
-from kwokctl.cli.parsing.values import checked, duration, one_of
+from kwokctl.cli.parsing.shapes import count_option, file_option, format_option, namespace_option
+from kwokctl.cli.parsing.values import checked, duration, number, one_of
 from kwokctl.config import checks
 
 
@@ -71,6 +71,27 @@ RecordFile = Annotated[
         parser=checked("--record", file_to_make),
     ),
 ]
+Loads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--load",
+        metavar="FILE",
+        help="Run the loads of this file meanwhile: then only what they make counts; may be repeated",
+        parser=checked("--load", checks.file),
+    ),
+]
+Seed = Annotated[
+    int, count_option("--seed", "What loads draw at random: with the same seed the same")
+]
+Speed = Annotated[
+    float,
+    typer.Option(
+        "--speed",
+        metavar="N",
+        help="Speed of the arrivals of loads, from 0.01 to 1000 times that of the file [default: 1]",
+        parser=number("--speed", least=0.01, most=1000.0),
+    ),
+]
 Until = Annotated[
     str,
     typer.Option(
@@ -85,7 +106,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="DURATION",
-        help="How long the run may go on after the command has ended [default: 10m]",
+        help="How long the run may go on after loads and the command have ended [default: 10m]",
         parser=duration("--timeout"),
     ),
 ]

@@ -1,0 +1,314 @@
+"""What `measure` says of real clusters, against what etcd and the audit log say."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.direct_etcd.access import own_objects
+from kwokctl.clusters.state.home import Home
+from kwokctl.dataplane.objects.stored import decoded
+from kwokctl.etcd.kv.kv import KeyChange, prefix_end
+from kwokctl.etcd.marks.present import current_revision
+from kwokctl.host.paths import WorkDir
+from kwokctl.json_value import Json
+from kwokctl.measure.reading import history_of
+from kwokctl.measure.record.file import RecordReader
+from kwokctl.measure.record.lines import Lines, PodChange, PodGone, PodSeen, RecordText
+from kwokctl.model import ClusterName
+from kwokctl.progress import Silent
+from tests.support.installed import Installed, until
+
+pytestmark = [pytest.mark.components, pytest.mark.e2e]
+
+_GONE = "gone"
+_PODS = b"/registry/pods/"
+_LAST = "the-last"
+"""A pod that is created when all else is over."""
+State = tuple[str, str, str, bool] | str
+"""The node, the phase, the true conditions, and whether it is being deleted; or that it is gone."""
+Change = tuple[str, State]
+"""The uid of a pod, and what it has become."""
+_JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: batch}
+spec:
+  parallelism: 2
+  completions: 4
+  template: {spec: {restartPolicy: Never, containers: [{name: x, image: x}]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    """A cluster with a few nodes."""
+    installed.ok("create", "cluster", "--wait", "--nodes", "10")
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def measured(cluster: Installed, record: Path, *words: str, code: int = 0) -> dict[str, Any]:
+    """Measure, and return the report."""
+    done = cluster.run("measure", "--record", str(record), "-o", "json", *words)
+    assert done.code == code, f"{done.out}{done.err}"
+    report: dict[str, Any] = json.loads(done.out)
+    return report
+
+
+def value(report: dict[str, Any], figure: str) -> dict[str, Any]:
+    found: dict[str, Any] = report["figures"][figure]["value"]
+    return found
+
+
+def shell(text: str) -> tuple[str, ...]:
+    return ("--", "sh", "-ec", text)
+
+
+async def in_etcd(cluster: Installed, since: int) -> list[KeyChange]:
+    """Return all changes of pods from a revision until the last pod."""
+    found: list[KeyChange] = []
+    async with own_objects(home_of(cluster), ClusterName(cluster.name)) as access:
+        changes = access.kv.watch(_PODS, prefix_end(_PODS), since=since)
+        async with aclosing(changes):
+            async for batch in changes:
+                found += batch
+                if any(each.item.key.endswith(_LAST.encode()) for each in batch):
+                    return found
+    raise AssertionError("the watch has ended")
+
+
+async def revision_of(cluster: Installed) -> int:
+    async with own_objects(home_of(cluster), ClusterName(cluster.name)) as access:
+        return await current_revision(access.kv)
+
+
+def home_of(cluster: Installed) -> Home:
+    return Home(
+        workdir=WorkDir(cluster.workdir), cache=cluster.temporary / "cache", progress=Silent()
+    )
+
+
+def stored_states(changes: list[KeyChange]) -> list[Change]:
+    """Return what etcd says of pods, in the order of its revisions."""
+    uids: dict[bytes, str] = {}
+    found: list[Change] = []
+    for each in changes:
+        key = each.item.key
+        if key.endswith(_LAST.encode()):
+            break
+        if each.is_deleted:
+            found.append((uids[key], _GONE))
+            continue
+        document = decoded(each.item.value).document
+        uids[key] = document["metadata"]["uid"]
+        found.append((uids[key], state_of(document)))
+    return without_repetitions(found)
+
+
+def state_of(pod: dict[str, Json]) -> State:
+    status = pod.get("status", {})
+    conditions = [c["type"] for c in status.get("conditions", ()) if c["status"] == "True"]
+    going = "deletionTimestamp" in pod["metadata"]
+    node = pod["spec"].get("nodeName", "")
+    return node, status.get("phase", ""), ",".join(conditions), going
+
+
+def recorded_states(lines: Iterator[Lines]) -> list[Change]:
+    """Return what a record says of pods, in its order."""
+    texts, uids = {0: ""}, dict[int, str]()
+    found: list[Change] = []
+    for line in lines:
+        if isinstance(line, RecordText):
+            texts[line.number] = line.text
+        elif isinstance(line, PodSeen):
+            uids[line.number] = line.uid
+            state = (line.node, line.phase, texts[line.conditions], False)
+            found.append((line.uid, state))
+        elif isinstance(line, PodChange):
+            state = (line.node, line.phase, texts[line.conditions], line.going)
+            found.append((uids[line.number], state))
+        elif isinstance(line, PodGone):
+            found.append((uids[line.number], _GONE))
+    return without_repetitions(found)
+
+
+def without_repetitions(changes: list[Change]) -> list[Change]:
+    latest: dict[str, State] = {}
+    kept = []
+    for uid, state in changes:
+        if latest.get(uid) != state:
+            kept.append((uid, state))
+        latest[uid] = state
+    return kept
+
+
+def test_the_record_has_what_etcd_has_in_its_order(cluster: Installed, tmp_path: Path) -> None:
+    since = asyncio.run(revision_of(cluster)) + 1
+    (tmp_path / "job.yaml").write_text(_JOB)
+    record = tmp_path / "run.jsonl.gz"
+
+    report = measured(
+        cluster,
+        record,
+        *shell(
+            "kubectl create deployment web --image=x --replicas=30;"
+            f"kubectl apply -f {tmp_path}/job.yaml;"
+            "kubectl wait --for=condition=complete job/batch --timeout=120s;"
+            "kubectl rollout status deployment web --timeout=120s;"
+            "kubectl delete deployment web --wait=false"
+        ),
+    )
+    cluster.kubectl("run", _LAST, "--image=x")
+    changes = asyncio.run(in_etcd(cluster, since))
+    cluster.kubectl("delete", "pod", _LAST, "--wait=false")
+    cluster.kubectl("delete", "job", "batch", "--wait=false")
+
+    expected = stored_states(changes)
+    assert recorded_states(RecordReader(record).lines()) == expected
+    uids = {uid for uid, _ in expected}
+    counts = {
+        name: value(report, f"pods.{name}")["value"] for name in ("created", "bound", "deleted")
+    }
+    assert counts == {"created": len(uids), "bound": len(uids), "deleted": 30}
+    assert value(report, "jobs.done")["value"] == 1
+    assert report["verdict"]["passed"]
+
+
+def test_a_record_gives_the_same_report_again(cluster: Installed, tmp_path: Path) -> None:
+    record = tmp_path / "run.jsonl.gz"
+    command = shell("kubectl create job again --image=x; kubectl delete job again --wait=false")
+
+    report = measured(cluster, record, *command)
+    again = json.loads(cluster.ok("measure", str(record), "-o", "json"))
+
+    assert again == report
+
+
+def test_what_is_not_scheduled_keeps_a_run_from_draining(
+    cluster: Installed, tmp_path: Path
+) -> None:
+    pod = '{"spec": {"containers": [{"name": "x", "image": "x", "resources": {"requests": {"cpu": "9k"}}}]}}'
+    command = shell(f"kubectl run stuck --image=x --overrides='{pod}'")
+    words = ("--timeout", "5s", "--assert", "pods.created == 1", *command)
+
+    report = measured(cluster, tmp_path / "1.gz", *words, code=1)
+    cluster.kubectl("delete", "pod", "stuck", "--wait=false", "--force")
+    allowed = ("--timeout", "5s", "--allow-undrained", *command)
+    other = measured(cluster, tmp_path / "2.gz", *allowed)
+    cluster.kubectl("delete", "pod", "stuck", "--wait=false", "--force")
+
+    assert report["verdict"]["problems"] == ["not drained: 1 pods unschedulable (Insufficient cpu)"]
+    assert report["assertions"][0]["passed"]
+    assert value(report, "pods.unschedulable")["detail"] == {"Insufficient cpu": 1}
+    assert (other["verdict"]["passed"], other["verdict"]["drained"]) == (True, False)
+
+
+def test_without_a_command_a_recording_goes_on_until_it_is_interrupted(
+    cluster: Installed, tmp_path: Path
+) -> None:
+    record = tmp_path / "run.jsonl"
+    process = cluster.start("measure", "--record", str(record), "-n", "default", "-o", "json")
+    until("everything is watched", lambda: record.exists() and '"begin"' in record.read_text())
+    cluster.kubectl("run", "one", "--image=x")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/one", "--timeout=120s")
+    until("the pod is recorded", lambda: '"Running"' in record.read_text())
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    cluster.kubectl("delete", "pod", "one", "--wait=false")
+
+    assert process.returncode == 0, err
+    assert value(json.loads(out), "pods.running")["value"] == 1
+
+
+def test_a_run_ends_when_what_was_asked_for_holds(cluster: Installed, tmp_path: Path) -> None:
+    cluster.kubectl("create", "deployment", "before", "--image=x", "--replicas=2")
+    cluster.kubectl("rollout", "status", "deployment", "before", "--timeout=120s")
+
+    words = ("-l", "app=before", "--until", "pods.running >= 5")
+    scaling = ("--", "kubectl", "scale", "deployment", "before", "--replicas=5")
+    report = measured(cluster, tmp_path / "run.gz", *words, *scaling)
+    cluster.kubectl("delete", "deployment", "before", "--wait=false")
+
+    assert value(report, "pods.created")["value"] == 3
+    assert value(report, "pods.running")["value"] >= 5
+    assert report["verdict"]["passed"]
+
+
+def test_any_cluster_is_measured_by_its_kubeconfig(cluster: Installed, tmp_path: Path) -> None:
+    elsewhere = Installed.within(tmp_path)
+    kubeconfig = cluster.workdir / "clusters" / cluster.name / "kubeconfig.yaml"
+    words = (
+        "--kubeconfig",
+        str(kubeconfig),
+        "--latency",
+        "account=serviceaccounts,exists,.metadata",
+    )
+    command = ("--", "kubectl", "create", "deployment", "other", "--image=x", "--replicas=3")
+
+    report = measured(elsewhere, tmp_path / "run.gz", *words, *command)
+    cluster.kubectl("delete", "deployment", "other", "--wait=false")
+
+    assert value(report, "pods.running")["value"] == 3
+    assert report["conditions"]["cluster"] == f"the cluster of '{kubeconfig}'"
+    assert "runtime" not in report["conditions"]
+    assert value(report, "latency.account")["kind"] == "missing"
+
+
+_LOAD = """
+apiVersion: kwokctl.dev/v1alpha1
+kind: Load
+metadata: {name: jobs}
+spec:
+  arrivals: {every: 200ms}
+  count: 4
+  create:
+  - template: |
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: "{{ .name }}"}
+      spec:
+        template: {spec: {restartPolicy: Never, containers: [{name: x, image: x}]}}
+---
+apiVersion: kwokctl.dev/v1alpha1
+kind: Load
+metadata: {name: refused}
+spec:
+  arrivals: {at: [0s, 0s]}
+  create:
+  - template: |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: same}
+"""
+
+
+def test_of_loads_only_what_they_have_made_counts(cluster: Installed, tmp_path: Path) -> None:
+    (tmp_path / "load.yaml").write_text(_LOAD)
+    record = tmp_path / "run.gz"
+    words = ("--load", str(tmp_path / "load.yaml"), "--by", "load", "--assert", "refusals == 0")
+
+    report = measured(cluster, record, *words, "--", "kubectl", "run", "other", "--image=x", code=1)
+    cluster.kubectl("delete", "pod", "other", "--wait=false")
+    cluster.ok("load", "clear")
+
+    assert value(report, "pods.created")["value"] == 4
+    assert value(report, "jobs.done")["value"] == 4
+    assert value(report, "jobs.jct_from_submission")["count"] == 4
+    assert value(report, "arrivals") == {
+        "kind": "number",
+        "value": 6,
+        "detail": {"jobs": 4, "refused": 2},
+        "note": "",
+    }
+    assert value(report, "refusals")["detail"] == {"AlreadyExists": 1}
+    assert list(report["groups"]["load"]) == ["jobs"]
+    assert report["verdict"]["problems"] == ["1 of 1 assertions failed"]
+    found = history_of(record)
+    assert len(found.pods) == 5

@@ -83,7 +83,7 @@ def test_each_object_of_a_circle_gets_an_event_each_time_that_it_is_slowed_down(
 
         assert sorted(about for about, _ in circle_events(rig)) == ["a", "a", "b"]
         [message] = {text for _, text in circle_events(rig)}
-        assert "follow each other again and again: 'there', 'back'; give one of them" in message
+        assert "follow each other in a cycle: 'there', 'back'; give one of them" in message
 
 
 def test_objects_are_played_as_ever_while_events_are_refused() -> None:

@@ -51,14 +51,7 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages
 	$(BIN)/mypy
 	@mkdir -p "$(dir $(TYPES))" && tar -cf "$(TYPES).$$$$" .mypy_cache && mv "$(TYPES).$$$$" "$(TYPES)" || true
 	$(BIN)/lint-imports
-	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md or a page in docs/reference/cli is old: make docs" >&2; exit 1; }
-	@$(BIN)/python docs/generate_compatibility.py --check || { echo "docs/reference/compatibility.md is old: make docs" >&2; exit 1; }
-	@$(BIN)/python docs/generate_options.py --check || { echo "the tables of options in docs/reference are old: make docs" >&2; exit 1; }
-	@$(BIN)/python docs/generate_kwok.py --check || { echo "docs/reference/kwok.md is old: make docs" >&2; exit 1; }
-	@$(BIN)/python docs/generate_measure.py --check || { echo "docs/reference/measure.md or its schema is old: make docs" >&2; exit 1; }
-	@$(BIN)/python docs/generate_conformance.py --check || { echo "docs/reference/conformance.md is old: make docs" >&2; exit 1; }
-	@$(BIN)/python docs/generate_chart.py --check || { echo "charts/kwok is old: make docs" >&2; exit 1; }
-	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/generate.py --check
 
 unit: $(VENV)/made ## tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit tests/cli --numprocesses=auto --maxprocesses=8 --inline-snapshot=disable $(T)
@@ -119,14 +112,7 @@ oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes for tests/golden again
 	cd tests/support/cel_oracle && go run . structs ../../../kwokctl/expr/cel/kinds/structs.json
 
 docs: $(VENV)/made ## write the generated pages again
-	$(BIN)/python docs/generate_cli.py
-	$(BIN)/python docs/generate_compatibility.py
-	$(BIN)/python docs/generate_options.py
-	$(BIN)/python docs/generate_kwok.py
-	$(BIN)/python docs/generate_measure.py
-	$(BIN)/python docs/generate_chart.py
-	$(BIN)/python docs/generate_conformance.py
-	$(BIN)/python docs/render_performance.py
+	$(BIN)/python docs/generate.py
 
 build: $(VENV)/made ## sdist and wheel in dist/
 	$(BIN)/python -m build

@@ -1,14 +1,10 @@
 """Writes the chart `charts/kwok` from the objects of `kwokctl controller manifest`.
 
-`python docs/generate_chart.py` writes the files; with `--check` it only compares them, and exits with 1
-if one is old. So the chart and the manifest have one source.
+So the chart and the manifest have one source.
 """  # noqa: INP001 - a program, not a package
 
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl import __version__
 from kwokctl.clusters.in_cluster.accounts import cluster_rights, rules
@@ -102,7 +98,7 @@ def request(*sets: str) -> ManifestRequest:
     )
 
 
-def files() -> Mapping[Path, str]:
+def pages() -> Mapping[Path, str]:
     """Return the text of each file."""
     found = list(manifest(request()))
     definitions = [each for each in found if each["kind"] == "CustomResourceDefinition"]
@@ -232,25 +228,3 @@ def _placed(text: str) -> str:
     for mark, template in (*_LINES.items(), *_PLACES.items()):
         text = text.replace(mark, template)
     return text
-
-
-def _there() -> Mapping[Path, str]:
-    found = (path for path in CHART.rglob("*") if path.is_file())
-    return {path: path.read_text(encoding="utf-8") for path in found}
-
-
-def main() -> int:
-    """Write the files, or compare them."""
-    wanted = files()
-    if "--check" in sys.argv[1:]:
-        return int(_there() != wanted)
-    for old in _there().keys() - wanted.keys():
-        old.unlink()
-    for path, text in wanted.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

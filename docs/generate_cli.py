@@ -1,17 +1,10 @@
-"""Writes `docs/reference/cli.md` and a page for each command, from the commands themselves.
-
-`python docs/generate_cli.py` writes the files; with `--check` it only compares them, and exits with
-1 if one is missing, old, or of a command that does not exist any more.
-"""  # noqa: INP001 - a program, not a package
+"""Writes `docs/reference/cli.md` and a page for each command, from the commands themselves."""  # noqa: INP001 - a program, not a package
 
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl.cli import app
 from kwokctl.cli.parsing import commands, grammar
@@ -195,25 +188,3 @@ def _code(text: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def _is_written(wanted: Mapping[Path, str]) -> bool:
-    there = [path for path in (INDEX, *FOLDER.glob("*")) if path.is_file()]
-    return {path: path.read_text(encoding="utf-8") for path in there} == wanted
-
-
-def main() -> int:
-    """Write the pages, or compare them."""
-    wanted = pages()
-    if "--check" in sys.argv[1:]:
-        return int(not _is_written(wanted))
-    FOLDER.mkdir(exist_ok=True)
-    for path in FOLDER.glob("*.md"):
-        path.unlink()
-    for path, text in wanted.items():
-        path.write_text(text, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

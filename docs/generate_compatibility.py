@@ -1,15 +1,12 @@
 """Writes `docs/reference/compatibility.md`: how kwokctl supports each command and option of the original.
 
 The facts about the original are in `original-kwokctl.yaml`; how each is supported is taken from the
-command tree, the catalogue of options, the runtimes and the components. `--check` only compares.
+command tree, the catalogue of options, the runtimes and the components.
 """  # noqa: INP001 - a program, not a package
 
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from docs import compatibility_of_documents
 from kwokctl.cli import app
@@ -48,8 +45,12 @@ _TESTS = "tests/cli/test_compatibility.py::"
 Row = tuple[str, ...]
 
 
-def page() -> str:
+def pages() -> dict[Path, str]:
     """Return the text of the page."""
+    return {PAGE: _page()}
+
+
+def _page() -> str:
     facts = yaml.load(FACTS.read_text(encoding="utf-8"))
     parts = [
         (
@@ -181,16 +182,3 @@ def _text(value: object) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`" if text else ""
-
-
-def main() -> int:
-    """Write the page, or compare it."""
-    wanted = page()
-    if "--check" in sys.argv[1:]:
-        return int(not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != wanted)
-    PAGE.write_text(wanted, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

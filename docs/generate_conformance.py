@@ -1,14 +1,7 @@
-"""Writes `docs/reference/conformance.md` from `docs/conformance.yaml`.
+"""Writes `docs/reference/conformance.md` from `docs/conformance.yaml`."""  # noqa: INP001 - a program, not a package
 
-`python docs/generate_conformance.py` writes the file; with `--check` it only compares it, and exits with 1 if
-it is old.
-"""  # noqa: INP001 - a program, not a package
-
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from docs.generate_options import filled
 from tests.support.conformance.expected import expected
@@ -16,8 +9,12 @@ from tests.support.conformance.expected import expected
 PAGE = Path(__file__).parent / "reference" / "conformance.md"
 
 
-def page() -> str:
+def pages() -> dict[Path, str]:
     """Return the text of the page."""
+    return {PAGE: _page()}
+
+
+def _page() -> str:
     text = PAGE.read_text(encoding="utf-8")
     text = filled(text, "groups", "\n".join(_groups()))
     return filled(text, "unable", "\n".join(_unable()))
@@ -38,16 +35,3 @@ def _unable() -> Iterator[str]:
         for spec in sorted(each.specs):
             yield f"* {spec.replace('<', '&lt;')}"
         yield ""
-
-
-def main() -> int:
-    """Write the page, or compare it."""
-    wanted = page()
-    if "--check" in sys.argv[1:]:
-        return int(PAGE.read_text(encoding="utf-8") != wanted)
-    PAGE.write_text(wanted, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,14 +1,7 @@
-"""Writes the tables of `docs/reference/kwok.md` from the flags of the command `kwok`.
+"""Writes the tables of `docs/reference/kwok.md` from the flags of the command `kwok`."""  # noqa: INP001 - a program, not a package
 
-`python docs/generate_kwok.py` writes the file; with `--check` it only compares it, and exits with 1 if
-it is old.
-"""  # noqa: INP001 - a program, not a package
-
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from docs.generate_options import filled
 from kwokctl.controller.configuration import DEFAULTS, OPTIONS
@@ -18,8 +11,12 @@ from kwokctl.kwok.flags import parser
 PAGE = Path(__file__).parent / "reference" / "kwok.md"
 
 
-def page() -> str:
+def pages() -> dict[Path, str]:
     """Return the text of the page."""
+    return {PAGE: _page()}
+
+
+def _page() -> str:
     text = PAGE.read_text(encoding="utf-8")
     text = filled(text, "flags", "\n".join(_flags()))
     return filled(text, "keys", "\n".join(_keys()))
@@ -52,16 +49,3 @@ def _keys() -> Iterator[str]:
 
 def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def main() -> int:
-    """Write the page, or compare it."""
-    wanted = page()
-    if "--check" in sys.argv[1:]:
-        return int(PAGE.read_text(encoding="utf-8") != wanted)
-    PAGE.write_text(wanted, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,17 +1,10 @@
-"""Writes the figures of `docs/reference/measure.md`, and the JSON schema of reports, from the code.
-
-`python docs/generate_measure.py` writes the files; with `--check` it only compares them, and exits with 1
-if one is old.
-"""  # noqa: INP001 - a program, not a package
+"""Writes the figures of `docs/reference/measure.md`, and the JSON schema of reports, from the code."""  # noqa: INP001 - a program, not a package
 
 import json
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from docs.generate_options import filled
 from kwokctl.measure.figures.catalogue import FIGURES, STATISTICS
@@ -22,7 +15,7 @@ PAGE = FOLDER / "measure.md"
 SCHEMA = FOLDER / "measure-report.schema.json"
 
 
-def files() -> Mapping[Path, str]:
+def pages() -> dict[Path, str]:
     """Return the text of each file."""
     text = PAGE.read_text(encoding="utf-8")
     schema = json.dumps(msgspec.json.schema(RunReport), indent=2)
@@ -35,17 +28,3 @@ def _figures() -> Iterator[str]:
     for figure in FIGURES:
         form = figure.form if STATISTICS[figure.form] else ""
         yield f"| `{figure.name}` | {figure.unit} | {form} | {figure.title} |"
-
-
-def main() -> int:
-    """Write the files, or compare them."""
-    wanted = files()
-    if "--check" in sys.argv[1:]:
-        return int(any(file.read_text(encoding="utf-8") != text for file, text in wanted.items()))
-    for file, text in wanted.items():
-        file.write_text(text, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

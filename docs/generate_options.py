@@ -1,17 +1,13 @@
 """Writes the tables of the options of clusters, from the catalogue of options.
 
-`python docs/generate_options.py` writes the files; with `--check` it only compares them, and exits
-with 1 if one is old. In a page that is written by hand, what lies between `<!-- begin NAME -->` and
+In a page that is written by hand, what lies between `<!-- begin NAME -->` and
 `<!-- end NAME -->` is replaced.
 """  # noqa: INP001 - a program, not a package
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl.clusters.json_schema.documents import schema
 from kwokctl.components.catalog import usual_options
@@ -81,21 +77,3 @@ def _value(value: object) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`" if text else ""
-
-
-def _is_old(path: Path, text: str) -> bool:
-    return not path.is_file() or path.read_text(encoding="utf-8") != text
-
-
-def main() -> int:
-    """Write the pages, or compare them."""
-    wanted = pages()
-    if "--check" in sys.argv[1:]:
-        return int(any(_is_old(path, text) for path, text in wanted.items()))
-    for path, text in wanted.items():
-        path.write_text(text, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -18,8 +18,7 @@ from kwokctl.config.options import spellings
 
 ROOT = Path(__file__).parents[2]
 _PROGRAM = """
-import sys; sys.path.insert(0, "docs")
-import generate_cli
+from docs import generate_cli
 print("\\n".join(generate_cli.pages().values()))
 """
 

@@ -5,6 +5,7 @@ import gc
 import ipaddress
 import os
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -91,9 +92,19 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return (root / str(number) for number in count())
 
 
+@pytest.fixture(scope="session")
+def _temporary() -> Iterator[str]:
+    """Make a folder with a short path: clusters whose own path is too long for sockets have these in it."""
+    with tempfile.TemporaryDirectory(prefix="kwokctl-tests-") as folder:
+        yield folder
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    _homes: Iterator[Path],
+    _temporary: str,
 ) -> None:
     """Let no setting, cluster, kubeconfig or cache of the user reach a test."""
     if _suite(request) in _MAY_LEAVE:
@@ -107,6 +118,8 @@ def _clean_environment(
     monkeypatch.setenv("KWOK_WORKDIR", str(home / ".kwok"))
     monkeypatch.setenv("KUBECONFIG", str(home / ".kube" / "config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+    monkeypatch.setenv("TMPDIR", _temporary)
+    monkeypatch.setattr(tempfile, "tempdir", _temporary)
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
         "COLUMNS": "80",
         "KWOK_WORKDIR": str(tmp_path / "kwok"),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "TMPDIR": os.environ["TMPDIR"],
     }
 
 

@@ -58,9 +58,9 @@ def test_a_path_that_no_socket_url_can_hold_gets_a_short_link(name: str) -> None
 def test_a_folder_for_temporary_files_that_is_no_better_is_not_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "a,b"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "c,d"))
 
-    assert ClusterPaths(Path("/w/a,b")).sockets.parent == Path("/tmp")
+    assert ClusterPaths(Path("/w/c,d")).sockets.parent == Path("/tmp")
 
 
 @pytest.fixture

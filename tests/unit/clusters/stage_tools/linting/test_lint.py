@@ -397,10 +397,12 @@ def test_files_without_stages_are_no_files_to_lint(tmp_path: Path) -> None:
 def test_expressions_that_take_too_long_on_an_example_are_reported(tmp_path: Path) -> None:
     digits = "[0,1,2,3,4,5,6,7,8,9]"
     loops = "".join(f"{digits}.all(v{n}, " for n in range(9)) + "true" + ")" * 9
+    # All steps at once: every check of a Stage evaluates it.
+    endless = '"x" * 99999999'
     stage = selecting(
-        "jq: {key: '[range(1e12)]', operator: Exists}", f'cel: {{expression: "{loops}"}}'
+        f"jq: {{key: '{endless}', operator: Exists}}", f'cel: {{expression: "{loops}"}}'
     )
-    delay = "\ndelay: {durationFrom: {jq: {expression: 'range(1e12) | empty'}}}"
+    delay = f"\ndelay: {{durationFrom: {{jq: {{expression: '{endless} | empty'}}}}}}"
 
     found = findings(tmp_path, stage + delay)
 

@@ -12,6 +12,7 @@ from kwokctl.clusters.state.context_files import remember_context_file
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import save
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
+from kwokctl.host.files import private_folder
 from kwokctl.host.paths import WorkDir
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName
@@ -94,6 +95,22 @@ async def test_nothing_is_left_of_a_deleted_cluster(home: Home, runtime: FakeRun
 
     assert not home.paths(name).root.exists()
     assert runtime.asked == ["uninstall"]
+
+
+async def test_nothing_is_left_of_sockets_that_are_elsewhere(
+    tmp_path: Path, runtime: FakeRuntime
+) -> None:
+    workdir = WorkDir(tmp_path / ("too-long-for-sockets" * 5))
+    home = Home(workdir=workdir, cache=tmp_path, load_runtime=runtime.load)
+    name = made(home)
+    paths = home.paths(name)
+    sockets = private_folder(paths.sockets)
+    paths.sockets_note.write_text(f"{sockets}\n")
+    assert not sockets.is_relative_to(tmp_path)
+
+    assert await delete_cluster(home, name, kubeconfig=None, force=False)
+
+    assert not sockets.exists()
 
 
 async def test_an_absent_cluster_is_no_error(home: Home) -> None:

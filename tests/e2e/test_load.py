@@ -124,6 +124,21 @@ spec:
   create: [{template: "{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: x}]}}"}]
 """
 
+_DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster(installed: Installed) -> None:
@@ -342,3 +357,49 @@ def test_clear_removes_the_load_that_is_named_and_shows_before_what_it_would(
     until("three are gone", lambda: len(made(installed, "pods")) == 2)
     assert "deleted 2 pods" in installed.run("load", "clear").err
     assert "nothing that a load has made" in installed.run("load", "clear").err
+
+
+def test_a_recording_is_a_trace_from_which_objects_arrive_again(
+    installed: Installed, tmp_path: Path
+) -> None:
+    recording, part = tmp_path / "run.yaml", tmp_path / "run.yaml.part"
+    kinds = "node,pod,deployment.apps,replicaset.apps"
+    process = installed.start("snapshot", "record", "--path", str(recording), "--filter", kinds)
+    until("the recording has begun", lambda: part.exists() and "node-000001" in part.read_text())
+    (before,) = ran(installed, write(tmp_path, pods("100ms", 3)))["loads"]
+    assert before["accepted"] == 3
+    installed.kubectl("create", "deployment", "web", "--image=x", "--replicas=2")
+    until("all is recorded", lambda: part.read_text().count('method: "create"') == 7)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    installed.kubectl("delete", "deployment", "web")
+    installed.ok("load", "clear")
+    until("all are gone", lambda: not installed.objects("pods"))
+
+    text = (
+        pods("1ms", 4).partition("  create:")[0].replace("every: 1ms", f"trace: {recording.name}")
+    )
+    verdict = ran(installed, write(tmp_path, text), "--speed", "10")["loads"][0]
+    assert (verdict["accepted"], verdict["objects"], verdict["refused"]) == (4, 4, {})
+    names = {each["metadata"]["name"] for each in made(installed, "pods")}
+    assert names >= {"pods-0", "pods-1", "pods-2"}
+    assert [each["metadata"]["name"] for each in made(installed, "deployments")] == ["web"]
+    until("the controller makes the others", lambda: len(made(installed, "pods")) == 5)
+
+
+def test_objects_of_any_kind_arrive_under_the_name_of_their_manager(
+    installed: Installed, tmp_path: Path
+) -> None:
+    installed.kubectl("apply", "-f", "-", stdin=_DEFINITION)
+    installed.kubectl("wait", "--for=condition=Established", "crd/widgets.example.com")
+    text = pods("1ms", 2, "fieldManager", "me").replace(
+        "{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: x}]}}",
+        "{apiVersion: example.com/v1, kind: Widget, spec: {size: 3}}",
+    )
+    ran(installed, write(tmp_path, text))
+    widgets = installed.objects("widgets.example.com", "--show-managed-fields")
+    assert [each["metadata"]["name"] for each in widgets] == ["pods-0", "pods-1"]
+    assert {each["manager"] for w in widgets for each in w["metadata"]["managedFields"]} == {"me"}
+    assert "deleted 2 widgets" in installed.run("load", "clear").err
+    installed.kubectl("delete", "crd", "widgets.example.com")

@@ -51,7 +51,7 @@ def read_loads(paths: Sequence[str], *, progress: Progress | None = None) -> tup
     if not loads:
         raise ConfigError(
             f"there is no document of kind '{LOAD}' in '{', '.join(paths)}'",
-            hint="what one looks like says docs/how-to/run-a-load.md",
+            hint="its fields are in the schema that this prints: kwokctl config schema",
         )
     _check_names(loads)
     return loads

@@ -15,7 +15,7 @@ _ENOUGH = 10
 _WHOLE = 100
 """A rate from which on decimals say nothing."""
 _SHORT = 0.95
-"""The share of the rate asked for below which a load was not what was asked."""
+"""The share of the rate asked for, and of arrivals that were in time, below which a load was not what was asked."""
 
 
 class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,8 +119,10 @@ class Tally:
         )
 
     def _slowness(self, asked: float | None, reached: float | None) -> str:
-        if asked is None or reached is None or not self.late or reached >= _SHORT * asked:
+        if asked is None or reached is None or reached >= _SHORT * asked:
             return ""
+        if self.sent - self.late >= _SHORT * self.sent:
+            return ""  # few were late: only some answers took longer
         rates = f"{_shown(reached)} of {_shown(asked)} a second"
         return f"{rates}: {self._culprit()} slower than the load"
 

@@ -246,20 +246,32 @@ def test_refusals_do_not_run_wild_where_arrivals_take_turns() -> None:
     assert [each.due / SECOND for each in observed.by_number] == [0, 1, 2, 3]
 
 
-def test_what_is_late_though_nothing_holds_it_up_is_late_by_this_machine() -> None:
+def tallied(*times: tuple[float, float, float]) -> Tally:
+    """Count arrivals by the seconds at which they were due, sent and accepted."""
     tally = Tally("web", "web")
-    for number in range(20):
-        due = number * SECOND // 100
-        sent = number * SECOND // 10 + SECOND // 5
-        tally.note(
-            Arrival(
-                load="web",
-                phase="web",
-                index=number,
-                act="create",
-                due=due,
-                sent=sent,
-                accepted=sent,
-            )
+    for number, (due, sent, accepted) in enumerate(times):
+        arrival = Arrival(
+            load="web",
+            phase="web",
+            index=number,
+            act="create",
+            due=round(due * SECOND),
+            sent=round(sent * SECOND),
+            accepted=round(accepted * SECOND),
         )
+        tally.note(arrival)
+    return tally
+
+
+def test_what_is_late_though_nothing_holds_it_up_is_late_by_this_machine() -> None:
+    tally = tallied(*((n / 100, n / 10 + 0.2, n / 10 + 0.2) for n in range(20)))
     assert tally.verdict().problem == "10 of 100 a second: this machine was slower than the load"
+
+
+def test_a_load_that_was_sent_in_time_is_what_was_asked_for_though_its_last_answers_took_long() -> (
+    None
+):
+    tally = tallied(*((n / 10, n / 10, n / 10 + (n == 19)) for n in range(20)))
+    verdict = tally.verdict()
+    assert verdict.reached_rate == pytest.approx(19 / 2.9)
+    assert not verdict.problem

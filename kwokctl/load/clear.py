@@ -15,7 +15,7 @@ from kwokctl.kube.resource import Resource
 from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL
-from kwokctl.load.target import access_by, kubeconfig_of
+from kwokctl.load.target import target_of
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 from kwokctl.tasks import for_each
@@ -56,8 +56,8 @@ async def clear_loads(
 
     With `only_look` nothing is deleted.
     """
-    access = await access_by(kubeconfig_of(home, name, request.kubeconfig))
-    async with Pool(access) as pool:
+    target = await target_of(home, name, request.kubeconfig)
+    async with Pool(target.access) as pool:
         clearing = _Clearing(Client(pool), request.selector, only_look=only_look)
         return await clearing.run(home.progress)
 

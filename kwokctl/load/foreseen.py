@@ -59,7 +59,7 @@ def _conditions(load: Load) -> str:
     spec = load.spec
     parts = [f", after '{spec.after}'"] if spec.after else []
     if spec.wait_for is not None:
-        parts.append(f", when {spec.wait_for.what} is {spec.wait_for.condition}")
+        parts.append(f", when waited for: {spec.wait_for.what} {spec.wait_for.condition}")
     if spec.as_user:
         parts.append(f", as '{spec.as_user}'")
     return "".join(parts)

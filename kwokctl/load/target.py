@@ -2,22 +2,32 @@
 
 from pathlib import Path
 
+import msgspec
+
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
+from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.embedded.cluster_access import cluster_access, with_credential
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.model import ClusterName
+from kwokctl.model import KUBE_APISERVER, ClusterName
 
 
-def kubeconfig_of(home: Home, name: ClusterName, kubeconfig: Path | None) -> Path:
-    """Return the kubeconfig of a cluster of kwokctl, unless another kubeconfig is given."""
-    if kubeconfig is not None:
-        return kubeconfig
-    paths = home.paths(name)
-    load(paths, name)  # NotFoundError if there is no such cluster
-    return paths.own_kubeconfig
+class LoadTarget(msgspec.Struct, frozen=True):
+    """How a cluster is reached: by a client of ours, and by commands."""
+
+    access: Access
+    kubeconfig: Path
 
 
-async def access_by(kubeconfig: Path) -> Access:
-    """Return how to reach the cluster of a kubeconfig."""
-    return await with_credential(cluster_access(kubeconfig, ""))
+async def target_of(home: Home, name: ClusterName, kubeconfig: Path | None) -> LoadTarget:
+    """Return how to reach the cluster of a kubeconfig, or without one the cluster `name`.
+
+    Raises NotFoundError if there is none, and ComponentError if its API server does not run.
+    """
+    if kubeconfig is None:
+        paths = home.paths(name)
+        saved = load(paths, name)
+        await demand_running(home, home.runtime(saved.options.runtime), name, KUBE_APISERVER)
+        kubeconfig = paths.own_kubeconfig
+    access = await with_credential(cluster_access(kubeconfig, ""))
+    return LoadTarget(access, kubeconfig)

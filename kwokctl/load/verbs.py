@@ -10,7 +10,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.load.arrival import ArrivalSink
 from kwokctl.load.documents import Load
 from kwokctl.load.run_loads import run_loads
-from kwokctl.load.target import access_by, kubeconfig_of
+from kwokctl.load.target import target_of
 from kwokctl.load.verdict import RunVerdict
 from kwokctl.model import ClusterName
 
@@ -35,14 +35,14 @@ async def run_in_cluster(
     home: Home, name: ClusterName, request: LoadRequest, *, sink: ArrivalSink | None = None
 ) -> RunVerdict:
     """Run loads in the cluster `name`, or in that of the request's kubeconfig."""
-    kubeconfig = kubeconfig_of(home, name, request.kubeconfig)
+    target = await target_of(home, name, request.kubeconfig)
     return await run_loads(
         request.loads,
-        await access_by(kubeconfig),
+        target.access,
         run=request.run,
         seed=request.seed,
         speed=request.speed,
-        kubeconfig=kubeconfig,
+        kubeconfig=target.kubeconfig,
         sink=sink,
         progress=home.progress,
     )

@@ -18,7 +18,7 @@ from kwokctl.config import checks
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kwokctl.load.verdict import LoadVerdict
+    from kwokctl.load.verdict import LoadVerdict, RunVerdict
 
 _RUNNING = (
     "kwokctl load run -f training.yaml",
@@ -104,7 +104,7 @@ def run(
         raise
     made = any(each.objects for each in verdict.loads)
     outcome = Outcome(
-        message=f"run '{verdict.run}' has ended: {'; '.join(map(in_words, verdict.loads))}",
+        message=f"run '{verdict.run}' {_end(verdict)}: {'; '.join(map(in_words, verdict.loads))}",
         lead="Remove what it made with",
         then=(clearing,) if made else (),
         remark="\n".join([*verdict.problems, *verdict.refusals]),
@@ -155,11 +155,17 @@ def clear(
     conclude(call, outcome, output)
 
 
+def _end(verdict: "RunVerdict") -> str:
+    return "was ended by a refusal" if verdict.is_stopped else "has ended"
+
+
 def in_words(verdict: "LoadVerdict") -> str:
     """Return the result of a load, in words."""
     accepted = f"{verdict.accepted:,} of {amount(verdict.arrivals, 'arrivals')} accepted"
     parts = [f"{verdict.load}: {accepted}"]
     parts += [f"{number:,} refused as {reason}" for reason, number in verdict.refused.items()]
+    if verdict.retries:
+        parts.append(f"{verdict.retries:,} tried again")
     if verdict.late:
         parts.append(f"{verdict.late:,} late by up to {verdict.latest:.1f} s")
     return ", ".join(parts)

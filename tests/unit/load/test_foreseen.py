@@ -39,7 +39,7 @@ def test_commands_and_what_is_waited_for_are_shown() -> None:
     )
     lines = foreseen([load], seed=0, speed=1.0).splitlines()
     assert lines[0] == "Run: echo one"
-    assert lines[1] == "Load 'web': create, 3 arrivals, when nodes is Ready, as 'alice'"
+    assert lines[1] == "Load 'web': create, 3 arrivals, when waited for: nodes Ready, as 'alice'"
     assert lines[2] == "  in turn: Pod web-0"
     assert lines[-1] == "Run: echo two"
 

@@ -1,4 +1,4 @@
-"""What a user asserts of figures: `pods.created_to_bound.p99 < 5s`.
+"""Assertions on figures: `pods.created_to_bound.p99 < 5s`.
 
 An assertion is read before anything is measured. One on a figure that could not be measured fails.
 """
@@ -61,7 +61,7 @@ class Assertion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """How an assertion came out."""
+    """The outcome of an assertion."""
 
     assertion: str
     passed: bool

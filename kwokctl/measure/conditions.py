@@ -64,7 +64,7 @@ def of_machine() -> Mapping[str, str]:
 
 
 class Busy:
-    """How busy all processors of this machine are from now on."""
+    """The load of all processors of this machine from now on."""
 
     def __init__(self, stat: Path = _STAT) -> None:
         self._stat = stat

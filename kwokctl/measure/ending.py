@@ -1,4 +1,4 @@
-"""When a run has ended: nothing of it is on its way any more, and nothing has changed for a while."""
+"""Finds out when a run has ended: nothing of it is on its way any more, and nothing has changed for a while."""
 
 import asyncio
 from collections import Counter

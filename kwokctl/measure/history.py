@@ -1,4 +1,4 @@
-"""What the lines of a record say of pods, Jobs and everything else: what figures are computed from.
+"""The history that the lines of a record tell, from which figures are computed.
 
 It is built line by line, so that a run knows while it goes on what its report will say.
 """
@@ -35,7 +35,7 @@ _NO_SHAPE = PodShape(0, "", "", "", 0, "", {})
 
 
 class PodHistory(msgspec.Struct, gc=False, kw_only=True):
-    """What has happened to a pod, and when; None is what has not happened, or was not seen to."""
+    """The times at which a pod has reached its states; None for those that it was not seen to reach."""
 
     uid: str
     namespace: str
@@ -52,7 +52,7 @@ class PodHistory(msgspec.Struct, gc=False, kw_only=True):
     node: str = ""
     phase: str = ""
     at_first: tuple[str, ...] = ()
-    """What was so when the pod was first seen: when it happened is not known."""
+    """The states in which the pod was first seen: the times are not known."""
     message: int = 0
     """The text why it cannot be scheduled now."""
     messages: tuple[int, ...] = ()
@@ -67,7 +67,7 @@ class PodHistory(msgspec.Struct, gc=False, kw_only=True):
 
 
 class JobHistory(msgspec.Struct, gc=False, kw_only=True):
-    """What has happened to a Job, and when."""
+    """The times at which a Job has reached its states."""
 
     uid: str
     namespace: str
@@ -79,7 +79,7 @@ class JobHistory(msgspec.Struct, gc=False, kw_only=True):
     listed: bool
     created: int | None
     done: int | None = None
-    """When it was complete."""
+    """The time at which it was complete."""
     failed: int | None = None
     gone: int | None = None
 
@@ -132,7 +132,7 @@ class History:
         self.is_cut = False
         """Whether the end of the record is missing."""
         self.last_change = 0
-        """When an object of the run changed last."""
+        """The time at which an object of the run changed last."""
         self._shapes: dict[int, PodShape] = {}
         self._open_pods: set[int] = set()
         self._open_jobs: set[int] = set()
@@ -167,7 +167,7 @@ class History:
 
     @property
     def begin(self) -> int:
-        """When the run began: everything was watched."""
+        """The time at which everything was watched."""
         found = self.moments.get("begin")
         return found.time if found else 0
 

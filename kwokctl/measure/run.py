@@ -52,7 +52,7 @@ class _Cluster(msgspec.Struct, frozen=True, kw_only=True):
 
     kubeconfig: Path
     saved: Saved | None = None
-    """What is known of it if this kwokctl has made it."""
+    """Its saved state if this kwokctl has made it."""
     environment: Mapping[str, str]
     """With which a command finds it."""
 
@@ -63,7 +63,7 @@ class _Cluster(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured, and until when."""
+    """The request of a run: what is measured, and until when."""
 
     record: Path
     scope: RunScope = msgspec.field(default_factory=RunScope)
@@ -155,7 +155,7 @@ class _Run:
         self.history.take(line)
 
     def arrived(self, arrival: Arrival) -> None:
-        """Write what became of an arrival."""
+        """Write the outcome of an arrival."""
         accepted = None if arrival.accepted is None else arrival.accepted - self._start
         self.emit(Sent(
             arrival.load, arrival.phase, arrival.index, arrival.act, arrival.due - self._start,

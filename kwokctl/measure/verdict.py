@@ -7,13 +7,13 @@ from kwokctl.measure.figures.values import SECOND
 from kwokctl.measure.history import History
 
 LATE = SECOND
-"""How far behind a recorder may be, at most."""
+"""The longest time that what was received may wait."""
 UNDRAINED, COMMAND, INTERRUPTED, LOAD = "undrained", "command failed", "interrupted", "load"
 """The moments of a record that count for the verdict."""
 
 
 class MeasuredVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How a run is judged."""
+    """The verdict on a run."""
 
     passed: bool
     """Whether nothing is wrong."""
@@ -22,7 +22,7 @@ class MeasuredVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     drained: bool
     problems: tuple[str, ...]
     remarks: tuple[str, ...]
-    """What a reader should know, and what is no failure."""
+    """Remarks for the reader that are no failures."""
 
 
 def verdict(

@@ -16,7 +16,7 @@ STATISTICS = {
     "series": ("count", "peak", "sustained"),
     "number": (),
 }
-"""What may stand behind the name of a figure, by the kind of its value."""
+"""The words that may stand behind the name of a figure, by the kind of its value."""
 
 
 def figures_of(header: Header) -> Sequence[Figure]:

@@ -1,4 +1,4 @@
-"""What a figure is, and what it is computed from."""
+"""The form of a figure, and the part of a history that it is computed from."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -49,10 +49,10 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     """Empty for a count."""
     title: str
-    """What it is, as a list of figures says it."""
+    """Its meaning, in a list of figures."""
     compute: Callable[[RunView], Value]
     form: Form = "number"
-    """What its value is, if it could be measured."""
+    """The kind of its value, if it could be measured."""
     needs: str = ""
     """The part of the record that may be missing: `jobs`, `probes` or `loads`."""
 

@@ -28,7 +28,7 @@ class SingleNumber(msgspec.Struct, frozen=True, tag="number", tag_field="kind"):
 
     value: float
     detail: dict[str, int] = {}
-    """What it is made of, such as a count for each reason."""
+    """Its parts, such as a count for each reason."""
     note: str = ""
 
 
@@ -45,13 +45,13 @@ class Durations(msgspec.Struct, frozen=True, tag="distribution", tag_field="kind
     histogram: tuple[tuple[float, int], ...]
     """Upper bounds of classes, and how many durations are in each."""
     left_out: int = 0
-    """How many ended, but are not among these: one of their times was lost in a gap, or never seen."""
+    """The number of those that ended and are not among these: one of their times was lost in a gap, or never seen."""
     open: int = 0
-    """How many have begun, and not ended."""
+    """The number of those that have begun and not ended."""
 
 
 class Series(msgspec.Struct, frozen=True, tag="series", tag_field="kind"):
-    """How often something happened in each second."""
+    """The number of times that something happened in each second."""
 
     count: int
     start: float

@@ -29,7 +29,7 @@ class RecordWriter:
         """Open nothing yet."""
         self.path = path
         self.lines = 0
-        """How many have been written, without the header."""
+        """The number of those that were written, without the header."""
         self.size = 0
         """Their bytes before compression."""
         self._encoder = msgspec.json.Encoder()

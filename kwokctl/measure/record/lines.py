@@ -17,12 +17,12 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     form: str = FORM
     version: int = VERSION
     wall: str
-    """When it began, in UTC: the only wall time of a record."""
+    """The time at which it began, in UTC: the only wall time of a record."""
     kwokctl: str
     """The version that has written it."""
     scope: "RunScope"
     conditions: dict[str, str]
-    """What the cluster and the machine were like."""
+    """The conditions: what the cluster and the machine were like."""
     labels: tuple[str, ...] = ()
     """The labels of which values are recorded."""
     latencies: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RunScope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which objects are of the run."""
+    """The objects that are of the run."""
 
     run: str = ""
     """The id of the loads: their objects have it as a label, or have an owner that has it."""
@@ -58,7 +58,7 @@ class RecordText(Line, tag="t"):
 
 
 class PodShape(Line, tag="s"):
-    """What many pods have in common."""
+    """The fields that many pods have in common."""
 
     number: int
     owner_kind: str
@@ -122,7 +122,7 @@ class JobSeen(Line, tag="j"):
     name: str
     owner_uid: str
     pods: int
-    """How many of its pods run at once, and so belong together: its parallelism, at most its completions."""
+    """The number of its pods that run at once, and so belong together: its parallelism, at most its completions."""
     labels: dict[str, str]
     state: str
     """Empty while it is active, else `Complete`, `Failed` or `Suspended`."""
@@ -178,7 +178,7 @@ class ApiProbe(Line, tag="q"):
     """The API server was asked whether it is there."""
 
     time: int
-    """When it was asked."""
+    """The time at which it was asked."""
     took: int
     """Until the answer, or until it was given up."""
     status: int

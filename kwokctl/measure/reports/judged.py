@@ -1,4 +1,4 @@
-"""What a report says first: the verdict, and how the assertions came out."""
+"""The beginning of a report: the verdict, and the outcomes of assertions."""
 
 from collections.abc import Iterator
 

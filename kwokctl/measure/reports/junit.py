@@ -8,7 +8,7 @@ from kwokctl.measure.reports.report import RunReport
 
 _OWN_CASE = "the run is valid and came to its end"
 _UNPRINTABLE = {code: "?" for code in range(32) if chr(code) not in "\t\n\r"}
-"""What XML cannot hold (https://www.w3.org/TR/xml/#charsets)."""
+"""Characters that XML cannot hold (https://www.w3.org/TR/xml/#charsets)."""
 
 
 def junit_of(report: RunReport) -> str:

@@ -34,15 +34,15 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     form: str = FORM
     version: int = VERSION
     wall: str
-    """When the record began, in UTC."""
+    """The time at which the record began, in UTC."""
     seconds: float
-    """How long the run took, from the moment at which everything was watched."""
+    """The length of the run, from the moment at which everything was watched."""
     kwokctl: str
     """The version that has recorded it."""
     record: str
     """The file of the record."""
     scope: dict[str, str]
-    """Which objects count."""
+    """The objects that count."""
     since: Since
     conditions: dict[str, str]
     verdict: MeasuredVerdict
@@ -53,7 +53,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a report is to say."""
+    """The request of a report."""
 
     record: str
     since: Since = "due"

@@ -21,7 +21,7 @@ class _Status(msgspec.Struct, gc=False):
 
 
 class SeenJob(msgspec.Struct, gc=False):
-    """What is recorded of a Job."""
+    """The recorded fields of a Job."""
 
     metadata: WholeMetadata
     spec: _Spec = msgspec.field(default_factory=_Spec)
@@ -29,7 +29,7 @@ class SeenJob(msgspec.Struct, gc=False):
 
     @property
     def pods(self) -> int:
-        """How many pods run at once."""
+        """The number of pods that run at once."""
         spec = self.spec
         return (
             spec.parallelism
@@ -39,7 +39,7 @@ class SeenJob(msgspec.Struct, gc=False):
 
     @property
     def state(self) -> str:
-        """What its conditions say: how it has ended, or that it is suspended."""
+        """The state that its conditions tell: how it has ended, or that it is suspended."""
         true = {each.type for each in self.status.conditions or () if each.status == "True"}
         return next((state for state in _STATES if state in true), "")
 

@@ -12,7 +12,7 @@ EXISTS = "exists"
 
 
 class Latency(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured of the objects of a kind."""
+    """A latency of the objects of a kind, from one condition to another."""
 
     name: str
     kind: str

@@ -47,7 +47,7 @@ class WholeMetadata(Metadata, rename="camel", gc=False):
 
     @property
     def created(self) -> int:
-        """When the API server says it was created, in seconds since 1970; 0 if it does not."""
+        """Its `creationTimestamp` in seconds since 1970; 0 without one."""
         if not self.creation_timestamp:
             return 0
         return int(datetime.fromisoformat(self.creation_timestamp).timestamp())
@@ -72,7 +72,7 @@ class _Spec(msgspec.Struct, rename="camel", gc=False):
 
 
 class ChangingPod(msgspec.Struct, gc=False):
-    """What changes of a pod."""
+    """The fields of a pod that change."""
 
     metadata: ChangingMetadata
     spec: _Spec = msgspec.field(default_factory=_Spec)
@@ -101,7 +101,7 @@ _whole = msgspec.json.Decoder(_WholePod).decode
 
 
 class _Known(msgspec.Struct, gc=False):
-    """What the record says of a pod so far."""
+    """The last recorded state of a pod."""
 
     number: int
     node: str

@@ -39,7 +39,7 @@ class Tracker(Protocol):
 
     @property
     def decode(self) -> Callable[[bytes | msgspec.Raw], Any]:
-        """What reads the part of an object that `see` needs."""
+        """The function that reads the part of an object that `see` needs."""
         ...
 
     def begin(self) -> None:
@@ -145,12 +145,12 @@ class _Following:
         self._emit = emit
         self.is_open = False
         self._last = 0
-        """When something was received last."""
+        """The time at which something was received last."""
         self._gap: int | None = None
-        """When the gap began."""
+        """The time at which the gap began."""
         self._why = WATCH_ENDED
         self._resumed: int | None = None
-        """When the watch was open again, until what it had missed has come."""
+        """The time at which the watch was open again, until what it had missed has come."""
 
     def take(self, batch: Sequence[Event[object]], time: int) -> None:
         """Pass on what has come at one time."""

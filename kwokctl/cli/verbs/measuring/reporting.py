@@ -1,4 +1,4 @@
-"""The report that a user asks for: read and checked before the measurement, written after it."""
+"""The words that say what a report is to be: checked before anything is measured, and used afterwards."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, cast

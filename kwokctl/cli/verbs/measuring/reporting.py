@@ -1,4 +1,4 @@
-"""The words that say what a report is to be: checked before anything is measured, and used afterwards."""
+"""The options for reports: checked before the measurement begins, used after it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, cast

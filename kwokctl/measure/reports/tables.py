@@ -10,7 +10,7 @@ from kwokctl.measure.reports.words import number, seconds
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows below their headings; the first column is a name."""
+    """Rows below their headings; the first column is a name, the last a note."""
 
     title: str
     headings: tuple[str, ...]
@@ -65,7 +65,7 @@ def _latencies(figures: Figures) -> Table:
         for name, each in figures.items()
         if isinstance(value := each.value, Durations)
     ]  # fmt: skip
-    headings = ("latency", "number", "p50", "p90", "p99", "max", "beside")
+    headings = ("latency", "number", "p50", "p90", "p99", "max", "")
     return Table(title="Latencies", headings=headings, rows=tuple(rows))
 
 
@@ -77,11 +77,11 @@ def _beside(value: Durations) -> str:
 
 def _rates(figures: Figures) -> Table:
     rows = [
-        (name, f"{value.count:,}", f"{value.peak:,}", _sustained(value))
+        (name, f"{value.count:,}", f"{value.peak:,}", _sustained(value), "")
         for name, each in figures.items()
         if isinstance(value := each.value, Series)
     ]
-    headings = ("rate a second", "number", "peak", "best 10 s")
+    headings = ("rate a second", "number", "peak", "best 10 s", "")
     return Table(title="Rates", headings=headings, rows=tuple(rows))
 
 

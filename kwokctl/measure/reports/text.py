@@ -56,20 +56,19 @@ def _group(figures: Figures) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """Write columns as wide as their widest cell; the last one is cut where the line is full."""
-    rows = (table.headings, *table.rows)
-    widths = [max(len(row[place]) for row in rows) for place in range(len(table.headings))]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if place in (0, len(widths) - 1) and not _is_number(cell)
-            else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]  # fmt: skip
-        yield "  ".join(cells).rstrip()[:_WIDTH]
-
-
-def _is_number(cell: str) -> bool:
-    return cell[:1].isdigit() and cell.replace(",", "").replace(".", "").isdigit()
+    """Write columns as wide as their widest cell; the last cell is a note, for which there may be no room."""
+    rows = [row[:-1] for row in (table.headings, *table.rows)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    notes = ["", *(row[-1] for row in table.rows)]
+    for row, note in zip(rows, notes, strict=True):
+        first, *others = zip(row, widths, strict=True)
+        cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+        line = "  ".join(cells).rstrip()
+        if len(line) + len(note) + 2 <= _WIDTH:
+            yield f"{line}  {note}".rstrip()
+        else:
+            yield line
+            yield from _wrapped(note, 2 * _INDENT)
 
 
 def _wrapped(text: str, indent: str = "") -> Iterable[str]:

@@ -80,7 +80,7 @@ def test_markdown_is_not_broken_by_what_it_quotes() -> None:
     assert lines[0] == "# FAILED: the cluster 'x', 2026-01-02 03:04:05 UTC, 3,600 s"
     assert "- refusals: 1 quota \\<of\\> \\*x\\*" in lines
     tables = [line for line in lines if line.startswith("|")]
-    assert "| latency | number | p50 | p90 | p99 | max | beside |" in tables
+    assert "| latency | number | p50 | p90 | p99 | max |  |" in tables
     row = "| pods.created\\_to\\_bound | 3 | 200.0 ms | 300.0 ms | 300.0 ms | 300.0 ms | 1 open |"
     assert row in tables
 

@@ -113,7 +113,7 @@ def _templates(spec: LoadSpec) -> Iterator[tuple[str, str]]:
     for number, each in enumerate(spec.create or ()):
         if each.template is not None:
             yield f"spec.create[{number}].template", each.template
-    for act in ("patch", "scale", "delete", "recreate", "list"):
+    for act in ("patch", "scale", "delete"):
         shape = getattr(spec, act)
         if shape is not None and shape.target.name:
             yield f"spec.{act}.target.name", shape.target.name

@@ -138,6 +138,14 @@ spec:
     storage: true
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 """
+_DELETING = """
+apiVersion: kwokctl.dev/v1alpha1
+kind: Load
+metadata: {name: deleting}
+spec:
+  arrivals: {at: [0s]}
+  delete: {target: {kind: pods, selector: SELECTOR}}
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -308,6 +316,14 @@ def test_ctrl_c_ends_the_arrivals_and_says_how_to_remove_what_was_made(
         (
             pods("1s", 1).replace("image: x", "image: {{ .params.none.image }}"),
             "'spec.create[0]' does not render: it writes '<no value>'",
+        ),
+        (
+            pods("1s", 1, "waitFor", "{what: gadgets}"),
+            "'spec.waitFor' is wrong: the cluster has no kind 'gadgets'",
+        ),
+        (
+            _DELETING.replace("SELECTOR", "a in b"),
+            "'spec.delete.target.selector' is wrong: unable to parse requirement",
         ),
         (pods("-1s", 1), "'spec.arrivals' is wrong: 'every' is -1s, which is negative"),
         (

@@ -16,6 +16,9 @@ Data = Mapping[str, Json]
 Work = Callable[[Flight], Awaitable[None]]
 """Does the rest of an arrival: what a try before has done already is not done again."""
 
+_NO_VALUE = "<no value>"
+"""What Go's templates write for a name without a value."""
+
 
 class Act(Protocol):
     """What the arrivals of a load do."""
@@ -35,10 +38,22 @@ class ActContext:
     def __init__(self, load: Load, run: str, sender: LoadSender, stream: DrawStream) -> None:
         self.load, self.run, self.sender, self.stream = load, run, sender, stream
 
+    def fault(self, place: str, problem: str, *, hint: str | None = None) -> ConfigError:
+        """Make the error about a place of the document."""
+        return self.load.document.fault(place, problem, hint=hint)
 
-def rendered(template: Template, data: Data) -> str:
-    """Return the text of a template; ConfigError with its place if it does not render."""
-    try:
-        return template.render(data, {})
-    except ExpressionError as e:
-        raise ConfigError(str(e), hint=e.hint) from e
+    def text(self, template: Template, data: Data, place: str) -> str:
+        """Return what the template at a place gives; ConfigError if it does not render."""
+        try:
+            text = template.render(data, {})
+        except ExpressionError as e:
+            raise self.fault(place, f"does not render: {e}", hint=e.hint) from e
+        self.check_values(text, place)
+        return text
+
+    def check_values(self, written: object, place: str) -> None:
+        """Raise ConfigError for a template that uses a name without a value, such as a misspelt parameter."""
+        if _NO_VALUE in str(written):
+            params = ", ".join(self.load.spec.params) or "none"
+            hint = f"there are .index, .name, .load, .run, and of .params: {params}"
+            raise self.fault(place, f"does not render: it writes '{_NO_VALUE}'", hint=hint)

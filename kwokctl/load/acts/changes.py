@@ -7,12 +7,13 @@ from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate import template
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.load.acts.act import ActContext, Data, Work, rendered
+from kwokctl.load.acts.act import ActContext, Data, Work
 from kwokctl.load.acts.targets import Targets
 from kwokctl.load.client.rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.acts_schema import DeleteActShape, PatchActShape, ScaleActShape
 
+_PATCH, _REPLICAS = "spec.patch.patch", "spec.scale.replicas"
 _TYPES = {"merge": PatchType.MERGE, "strategic": PatchType.STRATEGIC, "json": PatchType.JSON}
 
 
@@ -22,12 +23,12 @@ class PatchAct:
     def __init__(self, context: ActContext, shape: PatchActShape) -> None:
         self._targets = Targets(context, shape.target, "spec.patch.target")
         self._context, self._shape = context, shape
-        self._template = template.compile(shape.patch, name="spec.patch.patch")
+        self._template = template.compile(shape.patch, name=_PATCH)
 
     async def rights(self, data: Data) -> list[Right]:
         """Return the right to patch."""
         self._document(data)
-        return await self._targets.rights("patch", subresource=self._shape.subresource)
+        return await self._targets.rights(data, "patch", subresource=self._shape.subresource)
 
     def prepared(self, data: Data) -> Work:
         """Render the patch, and return what sends it."""
@@ -45,14 +46,14 @@ class PatchAct:
         return patch
 
     def _document(self, data: Data) -> Json:
+        text = self._context.text(self._template, data, _PATCH)
         try:
-            found = yaml.load(rendered(self._template, data))
+            found = yaml.load(text)
         except ConfigError as e:
-            fault = self._context.load.document.fault
-            raise fault("spec.patch.patch", f"does not render: {e}", hint=e.hint) from e
+            raise self._context.fault(_PATCH, f"is not YAML: {e}", hint=e.hint) from e
         if not isinstance(found, list if self._shape.type == "json" else dict):
             shape = "a list" if self._shape.type == "json" else "a mapping"
-            raise self._context.load.document.fault("spec.patch.patch", f"does not give {shape}")
+            raise self._context.fault(_PATCH, f"does not give {shape}")
         return found
 
 
@@ -62,12 +63,12 @@ class ScaleAct:
     def __init__(self, context: ActContext, shape: ScaleActShape) -> None:
         self._targets = Targets(context, shape.target, "spec.scale.target")
         self._context = context
-        self._template = template.compile(str(shape.replicas), name="spec.scale.replicas")
+        self._template = template.compile(str(shape.replicas), name=_REPLICAS)
 
     async def rights(self, data: Data) -> list[Right]:
         """Return the right to scale."""
         self._replicas(data)
-        return await self._targets.rights("patch", subresource="scale")
+        return await self._targets.rights(data, "patch", subresource="scale")
 
     def prepared(self, data: Data) -> Work:
         """Return what scales it."""
@@ -82,10 +83,9 @@ class ScaleAct:
         return scale
 
     def _replicas(self, data: Data) -> int:
-        text = rendered(self._template, data).strip()
+        text = self._context.text(self._template, data, _REPLICAS).strip()
         if not text.isdecimal():
-            fault = self._context.load.document.fault
-            raise fault("spec.scale.replicas", f"gives '{text}', not a number of replicas")
+            raise self._context.fault(_REPLICAS, f"gives '{text}', not a number of replicas")
         return int(text)
 
 
@@ -97,7 +97,7 @@ class DeleteAct:
 
     async def rights(self, data: Data) -> list[Right]:
         """Return the right to delete."""
-        return await self._targets.rights("delete")
+        return await self._targets.rights(data, "delete")
 
     def prepared(self, data: Data) -> Work:
         """Return what deletes it."""

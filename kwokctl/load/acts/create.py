@@ -12,9 +12,6 @@ from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL, label
 from kwokctl.load.documents import Load
 
-_NO_VALUE = "<no value>"
-"""What Go's templates write for a name without a value."""
-
 
 class Bundles:
     """The objects of each arrival of a load: of one source of several, chosen by their weights."""
@@ -57,7 +54,7 @@ class CreateAct:
         for number in range(len(self._context.load.sources)):
             place = f"spec.create[{number}]"
             bodies = self._bundles.of(number, data)
-            _check_values(self._context, bodies, place)
+            self._context.check_values(bodies, place)
             _check_names(self._context, bodies, place)
             found += [await self._right(body, place) for body in bodies]
         return found
@@ -77,18 +74,9 @@ class CreateAct:
         try:
             resource = await context.sender.client.resource_for(body["apiVersion"], body["kind"])
         except NotFoundError as e:
-            raise context.load.document.fault(place, f"cannot be created: {e}", hint=e.hint) from e
+            raise context.fault(place, f"cannot be created: {e}", hint=e.hint) from e
         namespace = body["metadata"].get("namespace") or context.sender.namespace
         return Right("create", resource, namespace if resource.namespaced else "")
-
-
-def _check_values(context: ActContext, bodies: Sequence[Json], place: str) -> None:
-    """Raise ConfigError for a template that uses a name without a value, such as a misspelt parameter."""
-    if _NO_VALUE in str(bodies):
-        hint = f"there are .index, .name, .load, .run, and .params: {', '.join(context.load.spec.params)}"
-        raise context.load.document.fault(
-            place, f"does not render: it writes '{_NO_VALUE}'", hint=hint
-        )
 
 
 def _check_names(context: ActContext, bodies: Sequence[Json], place: str) -> None:
@@ -98,7 +86,7 @@ def _check_names(context: ActContext, bodies: Sequence[Json], place: str) -> Non
         metadata = body["metadata"]
         key = body["apiVersion"], body["kind"], metadata.get("namespace"), metadata.get("name")
         if key in names and key[-1] is not None:
-            raise context.load.document.fault(
+            raise context.fault(
                 place,
                 f"gives two {body['kind']}s with the name '{key[-1]}'",
                 hint="name each of them",

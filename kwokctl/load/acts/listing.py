@@ -26,7 +26,7 @@ class ListAct:
 
     async def rights(self, data: Data) -> list[Right]:
         """Return the right to list."""
-        return await self._targets.rights()
+        return await self._targets.rights(data)
 
     def prepared(self, data: Data) -> Work:
         """Return what reads every page."""

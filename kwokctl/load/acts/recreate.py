@@ -28,7 +28,7 @@ class RecreateAct:
 
     async def rights(self, data: Data) -> list[Right]:
         """Return the rights for all three steps."""
-        return await self._targets.rights("get", "delete", "create")
+        return await self._targets.rights(data, "get", "delete", "create")
 
     def prepared(self, data: Data) -> Work:
         """Return what does it, for other objects each time."""

@@ -1,16 +1,19 @@
 """Which objects an act changes: one of a name, or one that is drawn of those selected."""
 
+from http import HTTPStatus
+
 import msgspec
 
 from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.expr.gotemplate import template
-from kwokctl.kube.collections.paging import ListQuery
+from kwokctl.expr.gotemplate.template import Template
+from kwokctl.kube.collections.paging import METADATA, ListQuery, one_page
 from kwokctl.kube.resource import Resource
-from kwokctl.load.acts.act import ActContext, Data, rendered
+from kwokctl.load.acts.act import ActContext, Data
 from kwokctl.load.client.rights import Right
 from kwokctl.load.client.sender import Flight
-from kwokctl.load.description.acts_schema import TargetShape
+from kwokctl.load.description.acts_schema import SelectionShape, TargetShape
 from kwokctl.load.description.bundles import LOAD_LABEL
 
 
@@ -24,10 +27,11 @@ class Found(msgspec.Struct, frozen=True):
 class Targets:
     """The objects that a load changes."""
 
-    def __init__(self, context: ActContext, shape: TargetShape, place: str) -> None:
+    def __init__(self, context: ActContext, shape: SelectionShape, place: str) -> None:
         """Look where the shape says, which stands at `place`."""
         self._context, self._shape, self._place = context, shape, place
-        self._name = template.compile(shape.name, name=f"{place}.name") if shape.name else None
+        name = shape.name if isinstance(shape, TargetShape) else ""
+        self._name = template.compile(name, name=f"{place}.name") if name else None
         self._stream = context.stream.below("target")
         self.namespace = context.load.spec.namespace if shape.namespace is None else shape.namespace
         self._resource: Resource | None = None
@@ -38,20 +42,39 @@ class Targets:
             try:
                 self._resource = await self._context.sender.finder.find(self._shape.kind)
             except NotFoundError as e:
-                fault = self._context.load.document.fault
-                raise fault(f"{self._place}.kind", f"is not served: {e}", hint=e.hint) from e
+                place = f"{self._place}.kind"
+                raise self._context.fault(place, f"is not served: {e}", hint=e.hint) from e
         return self._resource
 
-    async def rights(self, *verbs: str, subresource: str = "") -> list[Right]:
-        """Return the rights to do something with them, and to find them."""
+    async def rights(self, data: Data, *verbs: str, subresource: str = "") -> list[Right]:
+        """Return the rights to do something with them, and to find them.
+
+        Raises ConfigError, with the place, for what does not say which they are.
+        """
         resource = await self.resource()
         needed = [Right(verb, resource, self.namespace, subresource) for verb in verbs]
-        return needed if self._name else [Right("list", resource, self.namespace), *needed]
+        if self._name is not None:
+            self._named(self._name, data)
+            return needed
+        await self._try_selector()
+        return [Right("list", resource, self.namespace), *needed]
+
+    def _named(self, name: Template, data: Data) -> str:
+        return self._context.text(name, data, f"{self._place}.name")
+
+    async def _try_selector(self) -> None:
+        """Raise ConfigError for a selector that the API server does not understand."""
+        query = await self.query()
+        try:
+            await one_page(self._context.sender.client.pool, query.path(limit="1"), accept=METADATA)
+        except ApiError as e:
+            if e.status == HTTPStatus.BAD_REQUEST:
+                raise self._context.fault(f"{self._place}.selector", f"is wrong: {e}") from e
 
     async def one(self, flight: Flight, data: Data) -> Found:
         """Return the object for an arrival; ApiError if there is none."""
         if self._name is not None:
-            return Found(self.namespace or None, rendered(self._name, data))
+            return Found(self.namespace or None, self._named(self._name, data))
         found = await self.all(flight)
         if not found:
             kind = (await self.resource()).plural

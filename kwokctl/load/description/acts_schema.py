@@ -23,19 +23,24 @@ class BundleShape(LoadPart, frozen=True, kw_only=True):
         exactly_one(self, ("template", "copies"))
 
 
-class TargetShape(LoadPart, frozen=True, kw_only=True):
-    """Which objects are changed: those of a name, or one that is drawn of those selected."""
+class SelectionShape(LoadPart, frozen=True, kw_only=True):
+    """Objects of a kind: all of them, or those of a load, or with labels."""
 
     kind: Word
     """A kind as kubectl knows it: `pods`, `deployments.apps`."""
     namespace: str | None = None
     """Without it, that of the load; empty for all namespaces."""
-    name: str = ""
-    """A Go template of the name."""
     load: str = ""
-    """The load that has made them; without it and a selector, any object of the kind."""
+    """The load that has made them."""
     selector: str = ""
     """A label selector."""
+
+
+class TargetShape(SelectionShape, frozen=True, kw_only=True):
+    """One object: that of a name, or one that is drawn of those selected."""
+
+    name: str = ""
+    """A Go template of the name."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a name beside a selection."""
@@ -70,14 +75,14 @@ class DeleteActShape(LoadPart, frozen=True, kw_only=True):
 class RecreateActShape(LoadPart, frozen=True, kw_only=True):
     """Deletes a share of the objects, and creates them again as they were."""
 
-    target: TargetShape
+    target: SelectionShape
     percent: Annotated[float, Meta(gt=0, le=100)]
 
 
 class ListActShape(LoadPart, frozen=True, kw_only=True):
     """Lists objects, as a reader does."""
 
-    target: TargetShape
+    target: SelectionShape
     limit: Positive | None = None
     """Objects in a page; without it all come in one answer."""
     cached: bool = True

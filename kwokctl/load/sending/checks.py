@@ -1,12 +1,14 @@
 """What is looked at before a load begins: kinds, namespaces and rights. Nothing is changed."""
 
-from kwokctl.errors import ApiError, KwokctlError
+from kwokctl.clusters.objects.wait import ObjectWait
+from kwokctl.errors import ApiError, ExpressionError, KwokctlError, NotFoundError, UsageError
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import NAMESPACES
 from kwokctl.load.acts.act import Act, Data
 from kwokctl.load.acts.create import CreateAct
 from kwokctl.load.client.rights import Right, lacks
 from kwokctl.load.client.sender import LoadSender
+from kwokctl.load.description.schema import WaitShape
 from kwokctl.load.documents import Load
 from kwokctl.load.sending.endings import ending_kinds
 
@@ -22,6 +24,28 @@ async def check(load: Load, sender: LoadSender, act: Act, data: Data) -> None:
                 f"spec.{load.spec.act}", f"needs a right that {who} lacks: {right}"
             )
     _check_end(load, act, rights)
+    await _check_wait(load, sender)
+
+
+def wanted(shape: WaitShape) -> ObjectWait:
+    """Return what is waited for; UsageError for a condition that says nothing."""
+    return ObjectWait(
+        what=shape.what,
+        condition=shape.condition,
+        namespace=shape.namespace or None,
+        selector=shape.selector,
+        count=shape.count,
+    )
+
+
+async def _check_wait(load: Load, sender: LoadSender) -> None:
+    """Raise ConfigError for a wait that cannot end."""
+    if load.spec.wait_for is None:
+        return
+    try:
+        await sender.finder.find(wanted(load.spec.wait_for).kind)
+    except (NotFoundError, UsageError, ExpressionError) as e:
+        raise load.document.fault("spec.waitFor", f"is wrong: {e}", hint=e.hint) from e
 
 
 async def _check_namespaces(load: Load, client: Client, rights: list[Right]) -> None:

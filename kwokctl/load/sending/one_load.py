@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from kwokctl.clusters.objects.wait import ObjectWait, wait_for
+from kwokctl.clusters.objects.wait import wait_for
 from kwokctl.draws.streams import DrawStream
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.load.acts.act import ActContext, Work
@@ -16,7 +16,7 @@ from kwokctl.load.client.sender import Flight, LoadSender
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL
 from kwokctl.load.description.units import period
 from kwokctl.load.documents import Load
-from kwokctl.load.sending.checks import check
+from kwokctl.load.sending.checks import check, wanted
 from kwokctl.load.sending.endings import Afterlife, Endings
 from kwokctl.load.sending.plan import ArrivalPlan
 from kwokctl.load.sending.turns import Turns
@@ -78,15 +78,8 @@ class LoadRun:
         if shape is None:
             return
         seconds = USUAL if shape.timeout is None else period(shape.timeout, "timeout")
-        wanted = ObjectWait(
-            what=shape.what,
-            condition=shape.condition,
-            namespace=shape.namespace or None,
-            selector=shape.selector,
-            count=shape.count,
-        )
         with progress.step(f"Waiting for {shape.what}"):
-            await wait_for(self._sender.client.pool, self._sender.finder, wanted, seconds)
+            await wait_for(self._sender.client.pool, self._sender.finder, wanted(shape), seconds)
 
     async def _run(self, progress: Progress) -> None:
         total = self._plan.total

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import re
 from collections import Counter
 from typing import Any
 
 import pytest
 
 from kwokctl.draws.streams import DrawStream
-from kwokctl.errors import ApiError
+from kwokctl.errors import ApiError, ConfigError
 from kwokctl.kube.client import Client
 from kwokctl.load.acts.act import Act, ActContext, Data
 from kwokctl.load.acts.choose import act_of
@@ -162,3 +163,38 @@ async def test_the_requests_of_a_load_keep_its_rate_and_its_field_manager() -> N
         assert {each.query["fieldManager"] for each in server.requests} == {"me"}
         assert len(server.objects) == 3
         assert sender.held_up > 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ({"delete": {"target": {"kind": "gadgets"}}}, "'spec.delete.target.kind' is not served: "),
+        (
+            {"delete": {"target": {"kind": "pods", "name": "{{ .params.m }}"}}},
+            "'spec.delete.target.name' does not render: it writes '<no value>'",
+        ),
+        (
+            {"scale": {"target": _TARGET, "replicas": "{{ .name }}"}},
+            "'spec.scale.replicas' gives 'web-0', not a number of replicas",
+        ),
+        (
+            {"patch": {"target": _TARGET, "patch": '{{ fail "no" }}'}},
+            "'spec.patch.patch' does not render: ",
+        ),
+        ({"patch": {"target": _TARGET, "patch": "a: [b"}}, "'spec.patch.patch' is not YAML: "),
+        (
+            {"patch": {"target": _TARGET, "patch": "[]"}},
+            "'spec.patch.patch' does not give a mapping",
+        ),
+        (
+            {"patch": {"target": _TARGET, "patch": "{}", "type": "json"}},
+            "'spec.patch.patch' does not give a list",
+        ),
+    ],
+)
+async def test_what_cannot_be_done_is_named_before_it_is_tried(shape: Any, said: str) -> None:
+    async with object_server() as (server, client):
+        wrong, _ = act(client, **shape)
+        with pytest.raises(ConfigError, match=f"^load.yaml: {re.escape(said)}"):
+            await wrong.rights(data(0))
+        assert {each.method for each in server.requests} <= {"GET"}

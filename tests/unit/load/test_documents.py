@@ -71,6 +71,10 @@ def changed(**more: Any) -> dict[str, Any]:
             changed(create=None, scale={"target": _TARGET, "replicas": -1}),
             "'spec.scale.replicas' is wrong",
         ),
+        (
+            changed(create=None, list={"target": {"kind": "pods", "name": "a"}}),
+            "'spec.list.target' is wrong: object contains unknown field 'name'",
+        ),
         (changed(onRefusal="ignore"), "'spec.onRefusal' is wrong: invalid enum value 'ignore'"),
         (changed(asGroups=["a"]), "'spec' is wrong: 'asGroups' needs 'as'"),
         (changed(qps=-1), "'spec.qps' is wrong"),

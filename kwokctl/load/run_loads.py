@@ -47,7 +47,7 @@ async def run_loads(  # noqa: PLR0913 - they say what is run, where, and who is 
         await _side_by_side(runs, run, progress)
         await run_hooks(loads, "after", kubeconfig, progress)
     verdicts = tuple(each.tally.verdict() for each in runs.values())
-    return RunVerdict(run=run, seed=seed, loads=verdicts, is_stopped=context.stop.is_set())
+    return RunVerdict(run=run, seed=seed, loads=verdicts, is_stopped=context.is_stopped)
 
 
 async def _side_by_side(runs: dict[str, LoadRun], run: str, progress: Progress) -> None:

@@ -59,6 +59,8 @@ class MemoryCluster(Client):
         self.refuse: Callable[[dict[str, Any], int], ApiError | None] = lambda _, __: None
         """Is given an object, and how many were asked for before."""
         self.most = self._under_way = 0
+        self.ended = 0.0
+        """When all loads were over."""
 
     async def resource_for(self, api_version: str, kind: str) -> Resource:
         found = [each for each in KNOWN if (each.api_version, each.kind) == (api_version, kind)]
@@ -131,6 +133,7 @@ def play(
         async with asyncio.TaskGroup() as group:
             for each in runs.values():
                 group.create_task(each.go(runs.get(each.load.spec.after), Silent()))
+        used.ended = loop.time()
         return [each.tally.verdict() for each in runs.values()], observed, used
 
     return run(work())

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Coroutine
 from functools import partial
 
 import msgspec
@@ -39,8 +40,22 @@ class RunContext(msgspec.Struct, kw_only=True):
     seed: int
     speed: float
     sink: ArrivalSink
-    stop: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
-    """Set once a refusal ends the arrivals of all."""
+    is_stopped: bool = False
+    """Whether a refusal has ended the arrivals of all."""
+    _arriving: set[asyncio.Task[None]] = msgspec.field(default_factory=set)
+
+    async def until_stopped(self, work: Coroutine[object, None, None]) -> None:
+        """Do what leads to arrivals, to its end or until a refusal ends the arrivals of all."""
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(work)
+            self._arriving.add(task)
+            task.add_done_callback(self._arriving.discard)
+
+    def stop(self) -> None:
+        """End the arrivals of all loads; those that were sent are waited for."""
+        self.is_stopped = True
+        for each in self._arriving:
+            each.cancel()
 
 
 class LoadRun:
@@ -64,16 +79,16 @@ class LoadRun:
     async def go(self, before: "LoadRun | None", progress: Progress) -> None:
         """Send every arrival when it is due, and wait until all are over."""
         try:
-            if before is not None:
-                await before.over.wait()
-            if not self._context.stop.is_set():
-                await self._wait(progress)
+            await self._context.until_stopped(self._wait(before, progress))
+            if not self._context.is_stopped:
                 await self._run(progress)
         finally:
             self.over.set()
 
-    async def _wait(self, progress: Progress) -> None:
+    async def _wait(self, before: "LoadRun | None", progress: Progress) -> None:
         """Wait for what the load waits for; TimedOutError names what is late."""
+        if before is not None:
+            await before.over.wait()
         shape = self.load.spec.wait_for
         if shape is None:
             return
@@ -90,15 +105,13 @@ class LoadRun:
                 endings = Endings(self.load.spec, self._sender, labels, watches)
                 after = Afterlife(self.load.spec, self._sender, endings, self._context.speed)
                 async with asyncio.TaskGroup() as flights:
-                    await self._send_all(flights, after, step)
+                    await self._context.until_stopped(self._send_all(flights, after, step))
                 endings.close()
 
     async def _send_all(self, flights: asyncio.TaskGroup, after: Afterlife, step: Step) -> None:
         turns = Turns(self.load.spec, self._context.speed, self._sender.clock)
         one = partial(self._one, turns, after, step)
         async for index, due in turns.dues(self._plan.times()):
-            if self._context.stop.is_set():
-                return
             work = self._act.prepared(self._plan.data(index))
             asked = self._sender.clock()
             await self._sender.slots.acquire()
@@ -118,7 +131,7 @@ class LoadRun:
         step.advance()
         step.say(self._state())
         if refusal is not None and self.load.spec.on_refusal == "stop":
-            self._context.stop.set()
+            self._context.stop()
         elif refusal is not None and turns.is_closed:
             await asyncio.sleep(_REFUSED_PAUSE)
         else:
@@ -133,7 +146,7 @@ class LoadRun:
             refusal = await self._try(flight, work)
             tries += 1
             may_retry = self.load.spec.on_refusal == "retry" and tries < _TRIES
-            if refusal is None or not may_retry or self._context.stop.is_set():
+            if refusal is None or not may_retry or self._context.is_stopped:
                 return refusal
             self.tally.retries += 1
             pause = backoff(tries, random.Random(), first=_FIRST_PAUSE, most=_LONGEST_PAUSE)

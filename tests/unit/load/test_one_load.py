@@ -89,11 +89,12 @@ def test_a_refusal_may_stop_the_arrivals_of_all_loads() -> None:
 
     loads = [
         load_of({"every": "1s"}, count=9, onRefusal="stop"),
-        load_of({"every": "1s"}, "other", count=9),
-        load_of({"every": "1s"}, "later", count=9, after="web"),
+        load_of({"every": "1h"}, "rare", count=9),
+        load_of({"every": "1s"}, "later", count=9, after="rare"),
     ]
-    verdicts, _, _ = play(loads, cluster)
-    assert [each.arrivals for each in verdicts] == [3, 3, 0]
+    verdicts, _, used = play(loads, cluster)
+    assert [each.arrivals for each in verdicts] == [3, 1, 0]
+    assert used.ended == 2
 
 
 def test_a_refused_arrival_may_be_tried_again_and_what_it_has_made_is_not_made_twice() -> None:

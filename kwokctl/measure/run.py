@@ -104,9 +104,9 @@ async def measure_any(kubeconfig: Path, request: MeasureRequest, progress: Progr
 
 
 async def _measure(cluster: _Cluster, request: MeasureRequest, progress: Progress) -> History:
-    clocks = _Clocks(wall=time.time)  # noqa: TID251 - the clock itself: it is passed on from here
+    wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     async with ExportSource(kubeconfig=cluster.kubeconfig).connected() as (access, pool):
-        run = await _prepared(cluster, request, pool, clocks)
+        run = await _prepared(cluster, request, pool, wall)
         with RecordWriter(request.record) as writer, progress.step("Measuring") as step:
             writer.begin(run.history.header)
             run.writer = writer
@@ -116,11 +116,15 @@ async def _measure(cluster: _Cluster, request: MeasureRequest, progress: Progres
     return run.history
 
 
-class _Clocks(msgspec.Struct, frozen=True, kw_only=True):
-    """The clocks of a run; the wall's is looked at once."""
+class _Clock:
+    """The time since a record began; the clock of the wall is looked at once, in the same moment."""
 
-    wall: Callable[[], float]
-    monotonic: Callable[[], int] = time.monotonic_ns
+    def __init__(self, wall: Callable[[], float]) -> None:
+        self.start = time.monotonic_ns()
+        self.wall = datetime.fromtimestamp(wall(), UTC)
+
+    def __call__(self) -> int:
+        return time.monotonic_ns() - self.start
 
 
 class _Run:
@@ -132,10 +136,10 @@ class _Run:
         header: Header,
         pool: Pool,
         cluster: _Cluster,
-        clocks: _Clocks,
+        clock: _Clock,
     ) -> None:
-        self._clock = clocks.monotonic
-        self._start = self._clock()
+        self._now = clock
+        self._start = clock.start
         self._request = request
         self._pool = pool
         self._cluster = cluster
@@ -144,9 +148,6 @@ class _Run:
         self.kinds: list[Followed] = []
         self.history = History(header)
         self.writer: RecordWriter | None = None
-
-    def _now(self) -> int:
-        return self._clock() - self._start
 
     def emit(self, line: Lines) -> None:
         """Write a line, and know what it says."""
@@ -246,7 +247,7 @@ class _Run:
 
 
 async def _prepared(
-    cluster: _Cluster, request: MeasureRequest, pool: Pool, clocks: _Clocks
+    cluster: _Cluster, request: MeasureRequest, pool: Pool, wall: Callable[[], float]
 ) -> _Run:
     """Ask for all that is needed, so that what is refused is refused before anything begins."""
     client = Client(pool)
@@ -258,8 +259,9 @@ async def _prepared(
     if cluster.saved is not None:
         known |= conditions.of_own_cluster(cluster.saved)
     labels = (RUN_LABEL, LOAD_LABEL, *request.labels)
+    clock = _Clock(wall)
     header = Header(
-        wall=datetime.fromtimestamp(clocks.wall(), UTC).isoformat(timespec="microseconds"),
+        wall=clock.wall.isoformat(timespec="microseconds"),
         kwokctl=__version__,
         scope=request.scope,
         conditions={"cluster": str(cluster), **known, **conditions.of_machine()},
@@ -267,7 +269,7 @@ async def _prepared(
         latencies=tuple(map(str, request.latencies)),
         missing=missing,
     )
-    run = _Run(request, header, pool, cluster, clocks)
+    run = _Run(request, header, pool, cluster, clock)
     run.kinds = _followed(run, request, resources, labels)
     return run
 

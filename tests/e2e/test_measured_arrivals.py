@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
 _EXAMPLE = Path(__file__).parents[2] / "examples/measure/arrivals"
 _FASTER = {"run=18s": "run=6s", "count: 50": "count: 20", "count: 25": "count: 3"}
-_RHYTHMS = {"every: 5s": "every: 2500ms", "every: 4.25s": "every: 800ms"}
+_RHYTHMS = {"every: 5s": "every: 2500ms", "every: 4.25s": "every: 1s"}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,7 @@ def test_without_a_queue_the_last_jobs_wait_as_short_as_the_first(
 
     assert value(report, "jobs.done")["value"] == 20
     assert -1 < value(report, "jobs.scheduling_growth")["value"] < 1
+    assert value(report, "jobs.scheduling_latency")["mean"] < 1
     assert value(report, "jobs.occupancy")["p50"] >= 6
 
 
@@ -60,8 +61,9 @@ def test_a_queue_grows_where_jobs_come_more_often_than_they_end(
     report = measured(fleet, tmp_path, "jobs-with-a-queue")
 
     assert value(report, "jobs.done")["value"] == 20
-    assert 2 < value(report, "jobs.scheduling_growth")["value"] < 16
     jct, latency = (value(report, f"jobs.{name}")["mean"] for name in ("jct", "scheduling_latency"))
+    # The scheduler lets some of the first Jobs wait longest: with so few, growth says little.
+    assert latency > 1
     assert jct > latency + 6
 
 

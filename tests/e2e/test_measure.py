@@ -312,3 +312,39 @@ def test_of_loads_only_what_they_have_made_counts(cluster: Installed, tmp_path: 
     assert report["verdict"]["problems"] == ["1 of 1 assertions failed"]
     found = history_of(record)
     assert len(found.pods) == 5
+
+
+def test_a_recording_in_the_background_goes_on_until_it_is_stopped(
+    cluster: Installed, tmp_path: Path
+) -> None:
+    record = tmp_path / "afternoon.jsonl.gz"
+    words = ("--record", str(record), "--by", "label:app", "--latency", "up=pods,exists,Ready")
+    cluster.ok("measure", "start", *words)
+    said = cluster.refused("measure", "start", "--record", str(tmp_path / "other.gz"))
+    assert "is under way already" in said
+
+    cluster.kubectl("create", "deployment", "afternoon", "--image=x", "--replicas=3")
+    cluster.kubectl("rollout", "status", "deployment", "afternoon", "--timeout=120s")
+    until("three are recorded", lambda: record.exists() and _running(record) == 3)
+    asserted = ("--assert", "latency.up.count == 3", "--assert", "pods.running == 3")
+    out = cluster.ok("measure", "stop", "--by", "label:app", "-o", "json", *asserted)
+    cluster.kubectl("delete", "deployment", "afternoon", "--wait=false")
+
+    report = json.loads(out)
+    assert report["record"] == str(record)
+    assert list(report["groups"]["label:app"]) == ["afternoon"]
+    assert [each["passed"] for each in report["assertions"]] == [True, True]
+    assert "there is no recording" in cluster.refused("measure", "stop")
+
+
+def _running(record: Path) -> int:
+    return sum(pod.running is not None for pod in history_of(record).pods.values())
+
+
+def test_a_recording_that_cannot_begin_says_why(cluster: Installed, tmp_path: Path) -> None:
+    (tmp_path / "taken.gz").touch()
+
+    said = cluster.refused("measure", "start", "--record", str(tmp_path / "taken.gz"))
+
+    assert "the recording has ended at once" in said
+    assert "exists already" in said

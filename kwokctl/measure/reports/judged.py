@@ -17,7 +17,8 @@ def headline(report: RunReport) -> str:
 def subject(report: RunReport) -> str:
     """Say what was measured, when, and for how long."""
     cluster = report.conditions.get("cluster", "a cluster")
-    return f"{cluster}, {report.wall[:19].replace('T', ' ')} UTC, {seconds(report.seconds)}"
+    moment = f", {report.wall[:19].replace('T', ' ')} UTC" if report.wall else ""
+    return f"{cluster}{moment}, {seconds(report.seconds)}"
 
 
 def scope_text(report: RunReport) -> str:

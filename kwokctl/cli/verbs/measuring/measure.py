@@ -10,8 +10,9 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.grammar import usual_group
+from kwokctl.cli.verbs.measuring import background
 from kwokctl.cli.verbs.measuring import options as given
-from kwokctl.cli.verbs.measuring.reporting import ReportWords
+from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path
 
 if TYPE_CHECKING:
     from kwokctl.measure.run import MeasureRequest
@@ -39,6 +40,7 @@ def register(app: typer.Typer) -> None:
     )
     commands.command(below, "run", examples=runs)(run)
     commands.command(below, "report", examples=reports)(report)
+    background.register(below)
     commands.command(below, "fields", examples=("kwokctl measure fields",))(fields)
 
 
@@ -91,7 +93,7 @@ def run(
     loads = read_loads(load, progress=call.progress) if load else ()
     run_id = new_run() if loads else ""
     request = MeasureRequest(
-        record=_record_path(call, record),
+        record=record_path(call, record),
         scope=RunScope(run=run_id, selector=selector.strip(", "), namespace=namespace),
         loads=loads,
         seed=seed,
@@ -127,7 +129,7 @@ def report(
 ) -> None:
     """Compute the figures of a record again, such as by other groups or with other assertions.
 
-    Exits with 1 as 'measure run' does.
+    A recording of 'snapshot record' gives the same figures, but for those of loads and of the API server. Exits with 1 as 'measure run' does.
     """
     from kwokctl.host.paths import expanded
     from kwokctl.measure.assertions import AssertionReader
@@ -135,12 +137,12 @@ def report(
     from kwokctl.measure.reading import history_of
 
     path = expanded(file)
-    history = history_of(path)
-    reader = AssertionReader(figures_of(history.header))
     wanted = ReportWords(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
         allow_undrained=allow_undrained,
     )  # fmt: skip
+    history = history_of(path, wanted.labels)
+    reader = AssertionReader(figures_of(history.header))
     wanted.check(reader)
     wanted.write(history, path, reader)
 
@@ -154,18 +156,6 @@ def fields(_call: Invocation) -> None:
         for figure in FIGURES
     ]
     results.emit_table(("FIGURE", "UNIT", "WITH", "MEANING"), rows)
-
-
-def _record_path(call: Invocation, given: str) -> Path:
-    """Return where the record is written: where the user says, else under a new name in the work folder."""
-    from datetime import datetime
-
-    from kwokctl.host.paths import expanded
-
-    if given:
-        return expanded(given)
-    moment = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    return call.home.workdir.measurements / f"{call.name}-{moment}.jsonl.gz"
 
 
 def _foreseen(call: Invocation, kubeconfig: Path | None, request: "MeasureRequest") -> str:

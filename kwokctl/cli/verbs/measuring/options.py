@@ -141,7 +141,9 @@ Kubeconfig = Annotated[
 Record = Annotated[
     str,
     typer.Argument(
-        metavar="FILE", help="A record of 'measure run'", parser=checked("FILE", checks.file)
+        metavar="FILE",
+        help="A record of 'measure run', or a recording of 'snapshot record'",
+        parser=checked("FILE", checks.file),
     ),
 ]
 Command = Annotated[

@@ -10,6 +10,7 @@ from kwokctl.cli.output import results
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from kwokctl.cli.invocation import Invocation
     from kwokctl.measure.assertions import Assertion, AssertionReader
     from kwokctl.measure.figures.figure import Since
     from kwokctl.measure.history import History
@@ -35,17 +36,23 @@ class ReportWords(msgspec.Struct, frozen=True, kw_only=True):
 
     def check(self, reader: "AssertionReader") -> None:
         """Raise UsageError or ConfigError for what cannot be understood."""
-        from kwokctl.measure.history import GROUPS
         from kwokctl.measure.reports.forms import form_of
 
-        for key in self.by or ():
+        self.check_keys(self.by)
+        for file in self.reports or ():
+            form_of(Path(file))
+        self._assertions(reader)
+
+    @staticmethod
+    def check_keys(keys: list[str] | None) -> None:
+        """Raise UsageError for a key of groups that does not exist."""
+        from kwokctl.measure.history import GROUPS
+
+        for key in keys or ():
             if key not in GROUPS and not key.removeprefix(_LABEL) != key != _LABEL:
                 raise UsageError(
                     f"'--by' is '{key}'", hint=f"choose from: {', '.join(GROUPS)}, label:NAME"
                 )
-        for file in self.reports or ():
-            form_of(Path(file))
-        self._assertions(reader)
 
     def write(self, history: "History", record: Path, reader: "AssertionReader") -> None:
         """Write the report in all its forms; typer.Exit with 1 if something is wrong with the run."""
@@ -74,3 +81,15 @@ class ReportWords(msgspec.Struct, frozen=True, kw_only=True):
         if self.assert_file:
             found += read_assertions(expanded(self.assert_file), reader)
         return found
+
+
+def record_path(call: "Invocation", given: str) -> Path:
+    """Return where the record is written: where the user says, else under a new name in the work folder."""
+    from datetime import datetime
+
+    from kwokctl.host.paths import expanded
+
+    if given:
+        return expanded(given)
+    moment = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    return call.home.workdir.measurements / f"{call.name}-{moment}.jsonl.gz"

@@ -1,0 +1,92 @@
+"""A recording that goes on in the background, for an afternoon: it is started by one command, and ended by another."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kwokctl.clusters.state.home import Home
+from kwokctl.errors import CommandError, ConflictError, KwokctlError, NotFoundError
+from kwokctl.host.processes import supervise
+from kwokctl.host.processes.launcher import launch
+from kwokctl.host.processes.supervise import Process, launched, read_pid_file
+from kwokctl.measure.reading import history_of
+from kwokctl.model import ClusterName
+
+RECORD = "--record"
+"""The option whose value is the record, in the words of the process."""
+LATENCY = "--latency="
+"""Before each latency, likewise."""
+_POLL = 0.1
+_GRACE = 60.0
+"""Seconds in which a recording writes what it still has."""
+
+
+async def start(home: Home, name: ClusterName, words: Sequence[str], record: Path) -> None:
+    """Start `measure run` with these words, and return when it watches everything.
+
+    Raises ConflictError if there is a recording of this name already, CommandError, with what it has said,
+    if it ends at once.
+    """
+    folder = home.workdir.measurements
+    folder.mkdir(parents=True, exist_ok=True)
+    if running(home, name) is not None:
+        raise ConflictError(
+            f"a recording of '{name}' is under way already",
+            hint=f"end it with: kwokctl --name {name} measure stop",
+        )
+    pid_file, log = _pid_file(home, name), folder / f"{name}.log"
+    log.unlink(missing_ok=True)
+    command = [sys.executable, "-P", "-m", "kwokctl", "--name", name, "measure", "run"]
+    argv = [*command, RECORD, str(record), *words]
+    workdir = {"KWOK_WORKDIR": str(home.workdir.root)}
+    pid = launch(argv, pid_file=pid_file, log=log, folder=folder, env=workdir)
+    status = await launched(pid)
+    with home.progress.step("Starting to record"):
+        while status is None and not _has_begun(record):
+            await asyncio.sleep(_POLL)
+            process = read_pid_file(pid_file)
+            status = None if process and process.is_alive else 1
+    if status is not None:
+        said = log.read_text(encoding="utf-8", errors="replace").strip()
+        raise CommandError("the recording has ended at once", detail=said or None)
+
+
+async def stop(home: Home, name: ClusterName) -> Path:
+    """End the recording, and return its record; NotFoundError if there is none."""
+    process = running(home, name)
+    if process is None:
+        raise NotFoundError(
+            f"there is no recording of '{name}' under way",
+            hint=f"start one with: kwokctl --name {name} measure start",
+        )
+    words = process.words
+    record = Path(words[words.index(RECORD) + 1])
+    with home.progress.step("Ending the recording"):
+        await supervise.stop(process, _GRACE)
+    _pid_file(home, name).unlink(missing_ok=True)
+    return record
+
+
+def latencies_of(home: Home, name: ClusterName) -> list[str]:
+    """Return the latencies that the recording under way was asked for."""
+    process = running(home, name)
+    words = process.words if process else []
+    return [word.removeprefix(LATENCY) for word in words if word.startswith(LATENCY)]
+
+
+def running(home: Home, name: ClusterName) -> Process | None:
+    """Return the process that records; None if none does."""
+    process = read_pid_file(_pid_file(home, name))
+    return process if process and process.is_alive and RECORD in process.words else None
+
+
+def _pid_file(home: Home, name: ClusterName) -> Path:
+    return home.workdir.measurements / f"{name}.pid"
+
+
+def _has_begun(record: Path) -> bool:
+    try:
+        return record.exists() and "begin" in history_of(record).moments
+    except KwokctlError:
+        return False  # its beginning is being written

@@ -1,0 +1,112 @@
+"""Computes the history of a run from a recording of `snapshot record`, which has whole objects."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from kwokctl.clusters.object_files.reading import ObjectFile
+from kwokctl.clusters.object_files.recording.actions import Method, RecordedAction
+from kwokctl.dataplane.objects.merged_lists import lists_of_kind
+from kwokctl.json_value import Json
+from kwokctl.kube.patching.directed_merge import directed_merge
+from kwokctl.kube.patching.unknown_patch import UnknownPatchError
+from kwokctl.kube.resource import JOBS, PODS
+from kwokctl.measure.history import History
+from kwokctl.measure.record.lines import Header, RunMoment, RunScope
+from kwokctl.measure.watching.jobs import JobTracker
+from kwokctl.measure.watching.pods import PodTracker
+from kwokctl.measure.watching.recorder import Tracker
+from kwokctl.measure.watching.texts import Texts
+
+_KINDS = {(each.api_version, each.plural): each for each in (PODS, JOBS)}
+_PLURALS = {(each.api_version, each.kind): each.plural for each in (PODS, JOBS)}
+_Key = tuple[str, str, str]
+"""The plural, the namespace and the name of an object."""
+
+
+def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
+    """Return the history of pods and Jobs; SnapshotError, with the line, for what cannot be understood.
+
+    The time of a change is that of the recording. `labels` are those that groups of pods need.
+    """
+    header = Header(
+        wall="",
+        kwokctl="",
+        scope=RunScope(),
+        conditions={"cluster": f"the recording '{path}'"},
+        labels=labels,
+        missing={"probes": "a recording of 'snapshot record' has no probes"},
+    )
+    recording = _Recording(header)
+    file = ObjectFile(path)
+    for found in file.objects(0):
+        if plural := _PLURALS.get((found.api_version, found.kind)):
+            value = msgspec.json.decode(found.body)
+            recording.see((plural, found.namespace, found.name), value, 0, listed=True)
+    recording.begin()
+    for line, action in _actions(file):
+        try:
+            recording.take(action)
+        except UnknownPatchError as e:
+            raise file.fault(line, str(e)) from e
+    recording.end()
+    return recording.history
+
+
+def _actions(file: ObjectFile) -> Iterator[tuple[int, RecordedAction]]:
+    """Yield the changes of pods and Jobs, with their lines."""
+    for line, value in file.actions(0):
+        try:
+            action = msgspec.convert(value, RecordedAction)
+        except msgspec.ValidationError as e:
+            problem = str(e).replace("`", "'")
+            raise file.fault(line, f"this change cannot be understood: {problem}") from e
+        if (action.resource.api_version, action.resource.resource) in _KINDS:
+            yield line, action
+
+
+class _Recording:
+    """The objects of a recording as they were last."""
+
+    def __init__(self, header: Header) -> None:
+        self.history = History(header)
+        emit = self.history.take
+        pods = PodTracker(emit, Texts(emit), labels=header.labels, takes_existing=False)
+        jobs = JobTracker(emit, labels=header.labels, takes_existing=False)
+        self._trackers: Mapping[str, Tracker] = {PODS.plural: pods, JOBS.plural: jobs}
+        self._objects: dict[_Key, dict[str, Json]] = {}
+        self._last = 0
+
+    def begin(self) -> None:
+        """Take what follows for a part of the run."""
+        for tracker in self._trackers.values():
+            tracker.begin()
+        self.history.take(RunMoment(0, "begin"))
+
+    def end(self) -> None:
+        """Note the end."""
+        self.history.take(RunMoment(self._last, "end"))
+
+    def take(self, action: RecordedAction) -> None:
+        """Apply a change; UnknownPatchError for a patch that makes no sense."""
+        target, time = action.target, action.duration_nanosecond
+        key = (action.resource.resource, target.namespace, target.name)
+        self._last = max(self._last, time)
+        if action.method is Method.DELETE:
+            gone = self._objects.pop(key, None)
+            if gone is not None:
+                self._trackers[key[0]].gone(gone["metadata"]["uid"], time)
+            return
+        value = action.template or {}
+        if action.method is Method.PATCH:
+            kind = _KINDS[action.resource.api_version, key[0]]
+            schema = lists_of_kind(kind.api_version, kind.kind)
+            value = directed_merge(self._objects.get(key, {}), value, schema)
+        self.see(key, value, time, listed=False)
+
+    def see(self, key: _Key, value: dict[str, Json], time: int, *, listed: bool) -> None:
+        """Show an object to the tracker of its kind."""
+        self._objects[key] = value
+        tracker, raw = self._trackers[key[0]], msgspec.json.encode(value)
+        tracker.see(tracker.decode(raw), raw, time, listed=listed)

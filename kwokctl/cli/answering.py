@@ -16,8 +16,8 @@ from kwokctl.cli.nested import Tool
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import complete
 from kwokctl.cli.parsing.commands import EVERYWHERE
-from kwokctl.cli.parsing.grammar import RawCommand, panel_of, summary
-from kwokctl.cli.parsing.parameters import Parameter, arguments_of, by_spelling, options_of
+from kwokctl.cli.parsing.grammar import RawCommand, UsualGroup, panel_of, summary
+from kwokctl.cli.parsing.parameters import Parameter, arguments_of, by_spelling
 from kwokctl.cli.parsing.typer_parts import AnyCommand
 from kwokctl.cli.parsing.words import MAY_STAND_ALONE
 from kwokctl.cli.verbs.help_command import NAME as HELP
@@ -53,8 +53,13 @@ class _Place(msgspec.Struct):
             self.pending = None
         elif word == "--" and not self.only_plain:
             self.only_plain = True
+            if isinstance(self.command, UsualGroup):
+                self.command = self.command.commands[self.command.of_options]
         elif word.startswith("-") and len(word) > 1 and not self.only_plain:
             self._option(word)
+        elif isinstance(self.command, UsualGroup) and word not in self.command.commands:
+            self.command = self.command.commands[self.command.of_words]
+            self.plain += 1
         elif isinstance(self.command, TyperGroup):
             self.command = self.command.commands[word]
         else:
@@ -67,7 +72,10 @@ class _Place(msgspec.Struct):
     @property
     def options(self) -> Mapping[str, TyperOption]:
         """The options that may be given here, by each of their spellings."""
-        return by_spelling(self.command.params)
+        own = by_spelling(self.command.params)
+        if isinstance(self.command, UsualGroup):
+            return by_spelling(self.command.commands[self.command.of_options].params) | own
+        return own
 
     @property
     def argument(self) -> TyperArgument | None:
@@ -87,6 +95,8 @@ class _Place(msgspec.Struct):
         option = self.options.get(name)
         self.pending = None
         if option is not None:
+            if isinstance(self.command, UsualGroup) and option not in self.command.params:
+                self.command = self.command.commands[self.command.of_options]
             self.given[option.name] = value
             if not (option.is_flag or has_value):
                 self.pending = option
@@ -137,7 +147,7 @@ def _values(place: _Place, param: Parameter, begun: str, *, prefix: str = "") ->
 
 def _options(place: _Place, begun: str) -> Iterator[Offer]:
     """Offer the options that can still be given; a command's own before those of every command."""
-    shown = [param for param in options_of(place.command.params) if not param.hidden]
+    shown = [param for param in dict.fromkeys(place.options.values()) if not param.hidden]
     shown.sort(key=lambda param: panel_of(param) == EVERYWHERE)
     for param in shown:
         if param.name in place.given and not param.multiple:

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kwokctl.clusters.state.home import Home
-from kwokctl.errors import CommandError, ConflictError, KwokctlError, NotFoundError
+from kwokctl.errors import (
+    CommandError,
+    ConflictError,
+    KwokctlError,
+    NotFoundError,
+    UnavailableError,
+)
+from kwokctl.host.platforms import is_linux, platform_name
 from kwokctl.host.processes import supervise
 from kwokctl.host.processes.launcher import launch
 from kwokctl.host.processes.supervise import Process, launched, read_pid_file
@@ -25,9 +32,14 @@ _GRACE = 60.0
 async def start(home: Home, name: ClusterName, words: Sequence[str], record: Path) -> None:
     """Start `measure run` with these words, and return when it watches everything.
 
-    Raises ConflictError if there is a recording of this name already, CommandError, with what it has said,
+    Raises UnavailableError where processes cannot be followed, ConflictError if there is a recording of this name already, CommandError, with what it has said,
     if it ends at once.
     """
+    if not is_linux():
+        raise UnavailableError(
+            f"recordings in the background need Linux, and this is {platform_name()}",
+            hint="'kwokctl measure' records in the foreground, until Ctrl-C",
+        )
     folder = home.workdir.measurements
     folder.mkdir(parents=True, exist_ok=True)
     if running(home, name) is not None:

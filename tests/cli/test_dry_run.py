@@ -111,6 +111,11 @@ ELSEWHERE = {
     "etcd snapshot record": "etcd snapshot record --path none.yaml",
     "etcd snapshot replay": "etcd snapshot replay --path none.yaml",
     "kectl": "kectl get nodes",
+    "load run": "load run -f none.yaml",
+    "load clear": "load clear",
+    "measure run": "measure run -- true",
+    "measure start": "measure start",
+    "measure stop": "measure stop",
 }
 """Verbs of which other tests show it, too: they need a file, or would replace this process."""
 READING = {
@@ -127,6 +132,8 @@ READING = {
     "get kubeconfig",
     "help",
     "logs",
+    "measure fields",
+    "measure report",
     "plan",
     "snapshot list",
     "stage explain",

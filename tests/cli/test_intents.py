@@ -35,7 +35,9 @@ restart | start cluster
 save | snapshot save
 backup | snapshot save
 restore | snapshot restore
-load | snapshot restore
+load snapshot | snapshot restore
+load start | load run
+load delete | load clear
 load docker-image nginx | no container
 import | --format k8s
 kubeconfig | get kubeconfig

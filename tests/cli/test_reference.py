@@ -1,10 +1,10 @@
 """The pages that are made from the commands themselves."""
 
-import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +77,13 @@ def examples(command: Any) -> Iterator[str]:
 @pytest.mark.parametrize("example", list(examples(app.build())))
 def test_the_examples_of_the_help_are_commands_that_there_are(example: str) -> None:
     *_, call = example.rpartition("kwokctl ")
-    words = shlex.split(re.split(r"[)|>]", call)[0])
+    lexer = shlex.shlex(call, posix=True, punctuation_chars=")|")
+    lexer.whitespace_split = True
+    words = list(takewhile(lambda word: word[:1] not in {")", "|", ">"}, lexer))
     command, ctx = app.build(), "kwokctl"
     while hasattr(command, "commands"):
+        if isinstance(command, grammar.UsualGroup) and words[0] not in command.commands:
+            words.insert(0, command.of_options if words[0].startswith("-") else command.of_words)
         _, words = rewrite_leading(words, command.params, ctx)
         ctx += f" {words[0]}"
         command = command.commands[words.pop(0)]

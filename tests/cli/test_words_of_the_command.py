@@ -41,8 +41,11 @@ Cluster commands:
   doctor        Find out what is wrong with this machine and with a cluster,
                 and name the remedies
   scale         Create or delete objects until there are as many as requested
+  load          Let objects arrive and change, and remove them
   plan          Estimate the etcd size and the memory that nodes and pods need
   snapshot      Save and restore a cluster's data, and rewind it
+  measure       Measure how fast pods and Jobs are scheduled, run and end, in
+                any cluster
   logs          Print the log of a component
   export        Export the logs and the configuration of a cluster
   port-forward  Forward a port of this machine's loopback address to a
@@ -74,8 +77,8 @@ Everywhere:
   --name NAME        The cluster [default: kwok]
   -c, --config FILE  Configuration file, '-' for standard input; may be
                      repeated, or a comma-separated list
-  --dry-run          Print what would be done, as a script for sh where it can
-                     be one, and change nothing
+  --dry-run          Print the steps, as a script for sh if possible, and
+                     change nothing
   -v, --v LEVEL      Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2
                      [default: INFO]
   -h, --help         Show this help
@@ -124,8 +127,8 @@ Everywhere:
   --name NAME        The cluster [default: kwok]
   -c, --config FILE  Configuration file, '-' for standard input; may be
                      repeated, or a comma-separated list
-  --dry-run          Print what would be done, as a script for sh where it can
-                     be one, and change nothing
+  --dry-run          Print the steps, as a script for sh if possible, and
+                     change nothing
   -v, --v LEVEL      Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2
                      [default: INFO]
   -h, --help         Show this help

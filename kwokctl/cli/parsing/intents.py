@@ -95,7 +95,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         **_each("save backup dump checkpoint freeze", _SAVE),
         "import": f"{_RESTORE}, with --format k8s for objects",
         **_each("restore recover", _RESTORE),
-        "load": f"{_RESTORE} restores a snapshot; {_NO_IMAGES}",
         **_each("undo rollback revert rewinds", _BACK),
         "reset": f"{_BACK}; 'kwokctl config reset' removes kwok.yaml",
         "marks": "'kwokctl snapshot list'",
@@ -115,8 +114,8 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "hack": "'kwokctl etcdctl' reads and writes etcd",
         **_each("trace tracing", "'kwokctl create cluster --enable jaeger' keeps traces of requests"),
         **_each("bench benchmark load-test stress",
-            "'kwokctl scale pod --replicas N' creates pods; 'kwokctl plan' estimates what they "
-            "need"
+            "'kwokctl load run' lets objects arrive, 'kwokctl measure run' reports how fast the cluster is; "
+            "'kwokctl plan' estimates what pods need"
         ),
         "estimate": "'kwokctl plan' estimates what nodes and pods need",
         **_each("autocomplete autocompletion", "'kwokctl completion' prints the script for a shell"),
@@ -192,6 +191,12 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         **_each("ports urls endpoints", _PAGES),
         **_each("programs binaries images", "'kwokctl get artifacts'"),
         "etcd": "'kwokctl etcd get' prints keys",
+    },
+    "kwokctl load": {
+        **_each("docker-image image-archive image images", _NO_IMAGES),
+        **_each("start apply create", "'kwokctl load run -f FILE'"),
+        **_each("delete rm remove stop clean", "'kwokctl load clear' removes what loads created"),
+        **_each("snapshot restore", f"{_RESTORE} restores a snapshot"),
     },
     "kwokctl snapshot": {
         **_each("create take new make",

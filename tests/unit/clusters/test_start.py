@@ -33,7 +33,7 @@ async def warnings(home: Home, *, without_kubelet: bool) -> list[str]:
 @pytest.mark.parametrize(
     ("more", "without_kubelet", "expected"),
     [
-        ({}, True, ["an older kwokctl has made"]),
+        ({}, True, ["an older kwokctl created"]),
         ({}, False, []),
         ({"disable": ("kwok-kubelet",)}, True, []),
         ({"kwok_controller_binary": "/opt/kwok"}, True, []),

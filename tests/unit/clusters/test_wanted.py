@@ -325,7 +325,7 @@ def test_a_note_warns_of_an_etcd_that_is_open_to_other_machines(
 def test_a_note_says_what_stages_as_custom_resources_do() -> None:
     enabled = made(changed(PLAIN, enable_crds=("Stage",)))
 
-    assert any("take the place of those" in note for note in enabled.notes)
+    assert any("they replace those that match" in note for note in enabled.notes)
     assert not made(PLAIN).notes
 
 

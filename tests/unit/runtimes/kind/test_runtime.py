@@ -243,7 +243,7 @@ async def test_the_controller_is_a_process_of_this_host_and_ends_although_the_en
 
 
 async def test_what_was_never_installed_cannot_be_started(runtime: KindRuntime) -> None:
-    with pytest.raises(ComponentError, match="how the node is made"):
+    with pytest.raises(ComponentError, match="settings of the node are missing"):
         await runtime.start(CLUSTER, KUBE_SCHEDULER)
 
 

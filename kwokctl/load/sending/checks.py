@@ -11,11 +11,13 @@ from kwokctl.load.client.sender import LoadSender
 from kwokctl.load.description.schema import WaitShape
 from kwokctl.load.documents import Load
 from kwokctl.load.sending.endings import ending_kinds
+from kwokctl.replacing import replace
 
 
 async def check(load: Load, sender: LoadSender, act: Act, data: Data) -> None:
     """Raise ConfigError, with the place, for what would be refused; errors of the cluster as they are."""
     rights = await act.rights(data)
+    rights += _of_ends(load, rights)
     await _check_namespaces(load, sender.client, rights)
     for right in dict.fromkeys(rights):
         if await lacks(sender.client, right):
@@ -46,6 +48,15 @@ async def _check_wait(load: Load, sender: LoadSender) -> None:
         await sender.finder.find(wanted(load.spec.wait_for).kind)
     except (NotFoundError, UsageError, ExpressionError) as e:
         raise load.document.fault("spec.waitFor", f"is wrong: {e}", hint=e.hint) from e
+
+
+def _of_ends(load: Load, rights: list[Right]) -> list[Right]:
+    """Return the rights to see when what is created has ended, and to delete it then."""
+    spec = load.spec
+    verbs = ["list", "watch"] if spec.delete_when_done or spec.arrivals.concurrency else []
+    verbs += ["delete"] if spec.delete_when_done or spec.ttl else []
+    created = [right for right in rights if right.verb == "create" and spec.act == "create"]
+    return [replace(right, verb=verb) for right in created for verb in verbs]
 
 
 async def _check_namespaces(load: Load, client: Client, rights: list[Right]) -> None:

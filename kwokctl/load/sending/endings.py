@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 
 import msgspec
 
 from kwokctl.clusters.objects.conditions import Predicate, predicate
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
-from kwokctl.kube.collections.watch import EventType, watch
+from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import Resource
 from kwokctl.load.arrival import Made
 from kwokctl.load.client.sender import LoadSender
 from kwokctl.load.description.schema import DoneShape, LoadSpec
 from kwokctl.load.description.units import period
+from kwokctl.retry import retried
 
 _USUAL: Mapping[str, tuple[str, ...]] = {
     "Pod": ('.status.phase | . == "Succeeded" or . == "Failed"',),
@@ -44,8 +46,9 @@ class Endings:
         self._sender, self._selector, self._tasks = sender, selector, tasks
         self._kinds = ending_kinds(spec.done)
         self._ended: set[str] = set()
-        self._waiting: dict[str, asyncio.Future[None]] = {}
-        self._watches: dict[Resource, asyncio.Task[None]] = {}
+        self._waiting: dict[Resource, dict[str, asyncio.Future[None]]] = {}
+        """What is waited for, by kind and uid."""
+        self._watches: list[asyncio.Task[None]] = []
 
     def come_for(self, made: Sequence[Made]) -> bool:
         """Return whether any of the objects is of a kind that ends."""
@@ -53,44 +56,59 @@ class Endings:
 
     async def all_of(self, made: Sequence[Made]) -> None:
         """Return when all objects have ended that can, or exist no longer."""
-        for each in made:
-            if each.kind in self._kinds and each.uid not in self._ended:
-                await self._follow(each)
-                await self._waiting.setdefault(each.uid, asyncio.get_running_loop().create_future())
+        ends = [await self._end_of(each) for each in made if each.kind in self._kinds]
+        await asyncio.gather(*ends)
 
     def close(self) -> None:
         """Watch no longer."""
-        for each in self._watches.values():
+        for each in self._watches:
             each.cancel()
 
-    async def _follow(self, made: Made) -> None:
+    async def _end_of(self, made: Made) -> asyncio.Future[None]:
+        """Return what is done when an object has ended; its kind is watched from now on."""
         resource = await self._sender.client.resource_for(made.api_version, made.kind)
-        if resource not in self._watches:
-            self._watches[resource] = self._tasks.create_task(self._watch(resource))
+        end = asyncio.get_running_loop().create_future()
+        if made.uid in self._ended:
+            end.set_result(None)
+            return end
+        if resource not in self._waiting:
+            self._watches.append(self._tasks.create_task(self._watch(resource)))
+        return self._waiting.setdefault(resource, {}).setdefault(made.uid, end)
 
     async def _watch(self, resource: Resource) -> None:
-        conditions = self._kinds[resource.kind]
+        waiting = self._waiting[resource]
+        gone = set(waiting)
+        """What was made before the first list: what that does not show has gone already."""
         pool = self._sender.client.pool
         batches = watch(pool, resource, decoder=_decode, label_selector=self._selector)
         async with aclosing(batches):
             async for events in batches:
                 for event in events:
-                    body = event.object
-                    if body is None:
+                    if event.object is None:
+                        self._end(waiting, *gone)
+                        gone = set()
                         continue
-                    is_gone = event.type is EventType.DELETED
-                    if is_gone or any(has_ended(body) for has_ended in conditions):
-                        self._end(body["metadata"]["uid"])
+                    uid = event.object["metadata"]["uid"]
+                    gone.discard(uid)
+                    if self._has_ended(resource, event):
+                        self._end(waiting, uid)
 
-    def _end(self, uid: str) -> None:
-        self._ended.add(uid)
-        waiting = self._waiting.pop(uid, None)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(None)
+    def _has_ended(self, resource: Resource, event: Event[dict[str, Json]]) -> bool:
+        body = event.object
+        if body is None or event.type is EventType.DELETED:
+            return True
+        return any(has_ended(body) for has_ended in self._kinds[resource.kind])
+
+    def _end(self, waiting: dict[str, asyncio.Future[None]], *uids: str) -> None:
+        for uid in uids:
+            self._ended.add(uid)
+            end = waiting.pop(uid, None)
+            if end is not None and not end.done():
+                end.set_result(None)
 
 
 class Afterlife:
-    """What happens to the objects of an arrival once they are accepted, and how many arrivals are open."""
+    """What happens to the objects of an arrival once they are accepted."""
 
     def __init__(self, spec: LoadSpec, sender: LoadSender, endings: Endings, speed: float) -> None:
         self._ttl = None if spec.ttl is None else period(spec.ttl, "ttl") / speed
@@ -117,7 +135,7 @@ class Afterlife:
 
     async def _delete(self, made: Made) -> None:
         try:
-            await self._sender.delete(made)
+            await retried(partial(self._sender.delete, made))
         except ApiError as e:
             if e.reason not in (_GONE, "Conflict"):  # another has its name now
                 raise

@@ -134,7 +134,7 @@ class LoadRun:
             self._context.stop()
         elif refusal is not None and turns.is_closed:
             await asyncio.sleep(_REFUSED_PAUSE)
-        else:
+        if refusal is None or flight.made:
             await after.of(flight.made)
         self._open -= 1
         turns.give_back()

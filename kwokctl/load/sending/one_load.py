@@ -111,12 +111,14 @@ class LoadRun:
     async def _send_all(self, flights: asyncio.TaskGroup, after: Afterlife, step: Step) -> None:
         turns = Turns(self.load.spec, self._context.speed, self._sender.clock)
         one = partial(self._one, turns, after, step)
-        async for index, due in turns.dues(self._plan.times()):
-            work = self._act.prepared(self._plan.data(index))
+        async for index, due, work in turns.dues(self._plan.times(), self._prepared):
             asked = self._sender.clock()
             await self._sender.slots.acquire()
             self.tally.waited_for_server += self._sender.clock() - asked
             flights.create_task(one(index, due, work))
+
+    def _prepared(self, index: int) -> Work:
+        return self._act.prepared(self._plan.data(index))
 
     async def _one(
         self, turns: Turns, after: Afterlife, step: Step, index: int, due: int, work: Work

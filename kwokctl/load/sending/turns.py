@@ -1,13 +1,16 @@
 """When an arrival is sent: when it is due, or when one before it has ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import count, islice
+from typing import TypeVar
 
 from kwokctl.load.client.sender import Clock
 from kwokctl.load.description.schema import LoadSpec
 
 _NANOS = 1e9
+
+Prepared = TypeVar("Prepared")
 
 
 class Turns:
@@ -25,18 +28,24 @@ class Turns:
         """Whether one arrival is due when another ends."""
         return self._places is not None
 
-    async def dues(self, times: Iterator[float]) -> AsyncIterator[tuple[int, int]]:
-        """Yield the number of each arrival at its time, and when that was, by the clock."""
+    async def dues(
+        self, times: Iterator[float], prepare: Callable[[int], Prepared]
+    ) -> AsyncIterator[tuple[int, int, Prepared]]:
+        """Yield the number of each arrival when it is due, and when that was, by the clock.
+
+        What `prepare` makes of its number comes with it, and is made before, so that it delays nothing.
+        """
         if self._places is not None:
-            async for each in self._in_turn(self._places):
-                yield each
+            async for index, due in self._in_turn(self._places):
+                yield index, due, prepare(index)
             return
         for index, seconds in enumerate(times):
+            prepared = prepare(index)
             due = self._start + round(seconds / self._speed * _NANOS)
             left = due - self._clock()
             if left > 0:
                 await asyncio.sleep(left / _NANOS)
-            yield index, due
+            yield index, due, prepared
 
     async def _in_turn(self, places: asyncio.Semaphore) -> AsyncIterator[tuple[int, int]]:
         lasts = self._spec.lasts

@@ -2,15 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from kwokctl import __version__
-from kwokctl.clusters.object_files.exporting.export import ExportSource
+from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource
 from kwokctl.clusters.object_files.recording.ending import until_its_end
+from kwokctl.clusters.object_files.recording.record import record_objects
 from kwokctl.clusters.objects.kinds import KindFinder
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
@@ -38,13 +40,15 @@ from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Followed, RunRecorder, Tracker
 from kwokctl.measure.watching.texts import Texts
 from kwokctl.model import ClusterName
-from kwokctl.progress import Progress, Step
+from kwokctl.progress import Progress, Silent, Step
 from kwokctl.tasks import beside, both
 
 TIMEOUT = 600.0
 """Seconds after the last arrival in which a run must come to its end."""
 _EVERY = 1.0
 _REFUSED = (403, 404)
+_WHOLE = ("namespaces", "pods", "jobs.batch")
+"""The kinds of which whole objects are recorded: a recording begins with at least one object."""
 
 
 class _Cluster(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +78,8 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     speed: float = 1.0
     until: Assertion | None = None
+    full: Path | None = None
+    """The file for whole objects and their changes, if they are wanted, too."""
     timeout: float | None = None
     """Seconds after the last arrival; None for the usual ones, without arrivals for no limit."""
 
@@ -105,15 +111,46 @@ async def measure_any(kubeconfig: Path, request: MeasureRequest, progress: Progr
 
 async def _measure(cluster: _Cluster, request: MeasureRequest, progress: Progress) -> History:
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-    async with ExportSource(kubeconfig=cluster.kubeconfig).connected() as (access, pool):
+    source = ExportSource(kubeconfig=cluster.kubeconfig)
+    async with source.connected() as (access, pool):
         run = await _prepared(cluster, request, pool, wall)
         with RecordWriter(request.record) as writer, progress.step("Measuring") as step:
             writer.begin(run.history.header)
             run.writer = writer
-            work = run.work(access, progress, step)
-            await until_its_end(work, None, has_begun=lambda: "begin" in run.history.moments)
+            async with _recording_whole(source, request):
+                work = run.work(access, progress, step)
+                await until_its_end(work, None, has_begun=lambda: "begin" in run.history.moments)
             run.conclude()
     return run.history
+
+
+@asynccontextmanager
+async def _recording_whole(source: ExportSource, request: MeasureRequest) -> AsyncIterator[None]:
+    """Record whole objects while inside, as `snapshot record` does, if that is wanted."""
+    if request.full is None:
+        yield
+        return
+    kinds = (*_WHOLE, *(latency.kind for latency in request.latencies))
+    wanted = ExportRequest(path=request.full, kinds=kinds, resumes=False)
+    begun = _Begun()
+    async with beside(_to_its_end(record_objects(source, wanted, None, begun))):
+        await begun.noted.wait()
+        yield
+
+
+async def _to_its_end(work: Awaitable[object]) -> None:
+    await work
+
+
+class _Begun(Silent):
+    """Waits for the note with which a recording begins."""
+
+    def __init__(self) -> None:
+        self.noted = asyncio.Event()
+
+    def note(self, text: str) -> None:
+        """Take it for the beginning."""
+        self.noted.set()
 
 
 class _Clock:

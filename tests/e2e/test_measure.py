@@ -190,6 +190,19 @@ def test_a_record_gives_the_same_report_again(cluster: Installed, tmp_path: Path
     assert again == report
 
 
+def test_whole_objects_give_the_same_counts(cluster: Installed, tmp_path: Path) -> None:
+    record = tmp_path / "run.jsonl.gz"
+    command = ("--", "kubectl", "create", "deployment", "whole", "--image=x", "--replicas=4")
+
+    report = measured(cluster, record, "--full", *command)
+    cluster.kubectl("delete", "deployment", "whole", "--wait=false")
+    whole = json.loads(cluster.ok("measure", str(tmp_path / "run.yaml.gz"), "-o", "json"))
+
+    for figure in ("pods.created", "pods.bound", "pods.running", "pods.ready"):
+        assert value(whole, figure) == value(report, figure)
+    assert value(whole, "pods.created_to_bound")["count"] == 4
+
+
 def test_what_is_not_scheduled_keeps_a_run_from_draining(
     cluster: Installed, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.grammar import usual_group
 from kwokctl.cli.verbs.measuring import background
 from kwokctl.cli.verbs.measuring import options as given
-from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path
+from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path, whole_objects_path
 
 if TYPE_CHECKING:
     from kwokctl.measure.run import MeasureRequest
@@ -56,6 +56,7 @@ def run(
     namespace: given.Namespace = "",
     latencies: given.Latencies = None,
     record: given.RecordFile = "",
+    full: given.Full = False,
     since: given.Since = "due",
     by: given.By = None,
     asserted: given.Assert = None,
@@ -92,8 +93,10 @@ def run(
     wanted.check(reader)
     loads = read_loads(load, progress=call.progress) if load else ()
     run_id = new_run() if loads else ""
+    path = record_path(call, record)
     request = MeasureRequest(
-        record=record_path(call, record),
+        record=path,
+        full=whole_objects_path(path) if full else None,
         scope=RunScope(run=run_id, selector=selector.strip(", "), namespace=namespace),
         loads=loads,
         seed=seed,

@@ -71,6 +71,13 @@ RecordFile = Annotated[
         parser=checked("--record", file_to_make),
     ),
 ]
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full",
+        help="Also write whole objects, as 'snapshot record' does, beside the record: NAME.yaml.gz",
+    ),
+]
 Loads = Annotated[
     list[str] | None,
     typer.Option(

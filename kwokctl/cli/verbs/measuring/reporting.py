@@ -93,3 +93,9 @@ def record_path(call: "Invocation", given: str) -> Path:
         return expanded(given)
     moment = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     return call.home.workdir.measurements / f"{call.name}-{moment}.jsonl.gz"
+
+
+def whole_objects_path(record: Path) -> Path:
+    """Return where whole objects are written beside a record: `web.yaml.gz` beside `web.jsonl.gz`."""
+    name = record.name.removesuffix(".gz").removesuffix(".jsonl")
+    return record.with_name(f"{name}.yaml.gz")

@@ -15,7 +15,7 @@ from kwokctl.errors import UsageError
 from kwokctl.measure.figures.catalogue import STATISTICS, groups
 from kwokctl.measure.figures.figure import Figure, RunView
 from kwokctl.measure.figures.values import Durations, Missing, Series, SingleNumber, Value
-from kwokctl.measure.history import GROUPS
+from kwokctl.measure.groups import GROUPS
 
 _FORM = re.compile(
     r"\s*(?P<name>[a-zA-Z0-9_.]+)(?P<group>\[[^\]]*\])?(?P<statistic>\.[a-z0-9_]+)?"

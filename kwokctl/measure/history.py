@@ -4,7 +4,7 @@ It is built line by line, so that a run knows while it goes on what its report w
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -324,33 +324,3 @@ class History:
 
     def _moment(self, line: RunMoment) -> None:
         self.moments[line.what] = line
-
-
-def group_of(pod: PodHistory, history: History, key: str) -> str:
-    """Return the group of a pod by one of `GROUPS`, or by `label:KEY`."""
-    if key.startswith(_BY_LABEL):
-        return pod.shape.labels.get(key.removeprefix(_BY_LABEL)) or "none"
-    return _GROUP_OF[key](pod, history) or "none"
-
-
-def _load_of(pod: PodHistory, history: History) -> str:
-    arrival = history.arrival(pod.uid, pod.shape.owner_uid)
-    return arrival.load if arrival else pod.shape.labels.get(LOAD_LABEL, "")
-
-
-def _phase_of(pod: PodHistory, history: History) -> str:
-    arrival = history.arrival(pod.uid, pod.shape.owner_uid)
-    return arrival.phase if arrival else ""
-
-
-_BY_LABEL = "label:"
-_GROUP_OF: Mapping[str, Callable[[PodHistory, History], str]] = {
-    "namespace": lambda pod, _: pod.namespace,
-    "owner": lambda pod, _: pod.shape.owner_kind,
-    "priority": lambda pod, _: str(pod.shape.priority),
-    "size": lambda pod, _: pod.shape.requests,
-    "load": _load_of,
-    "phase": _phase_of,
-}
-GROUPS: Sequence[str] = tuple(_GROUP_OF)
-"""The keys for groups of pods, beside labels."""

@@ -7,7 +7,7 @@ import pytest
 
 from kwokctl.cli.main import run
 from kwokctl.measure.record.file import RecordWriter
-from kwokctl.measure.run import MeasureRequest
+from kwokctl.measure.request import MeasureRequest
 from tests.cli.conftest import Kwokctl
 from tests.support.measured import BEGIN, END, MS, SHAPE, TEXTS, header, history, life
 from tests.support.recording_runner import RecordingRunner

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from kwokctl.measure.figures import api, jobs, latencies, loads, pods
 from kwokctl.measure.figures.figure import Figure, RunView, Since
 from kwokctl.measure.figures.values import Value
-from kwokctl.measure.history import History, group_of
+from kwokctl.measure.groups import group_of
+from kwokctl.measure.history import History
 from kwokctl.measure.record.lines import Header
 
 FIGURES: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES, *loads.FIGURES, *api.FIGURES)

@@ -10,7 +10,8 @@ from kwokctl.errors import ApiError, NotFoundError, UnavailableError
 from kwokctl.measure.assertions import AssertionReader
 from kwokctl.measure.figures.catalogue import FIGURES
 from kwokctl.measure.reading import history_of
-from kwokctl.measure.run import MeasureRequest, measure_any
+from kwokctl.measure.request import MeasureRequest
+from kwokctl.measure.run import measure_any
 from kwokctl.measure.verdict import verdict
 from kwokctl.measure.watching.kinds import Latency
 from kwokctl.progress import Silent

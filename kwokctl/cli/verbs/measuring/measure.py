@@ -15,7 +15,7 @@ from kwokctl.cli.verbs.measuring import options as given
 from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path, whole_objects_path
 
 if TYPE_CHECKING:
-    from kwokctl.measure.run import MeasureRequest
+    from kwokctl.measure.request import MeasureRequest
 
 _TEXT = """\
 Measure how fast pods and Jobs are scheduled, run and end, in any cluster.
@@ -80,7 +80,8 @@ def run(
     from kwokctl.measure.figures.catalogue import FIGURES
     from kwokctl.measure.figures.latencies import figures_named
     from kwokctl.measure.record.lines import RunScope
-    from kwokctl.measure.run import MeasureRequest, measure_any, measure_own
+    from kwokctl.measure.request import MeasureRequest
+    from kwokctl.measure.run import measure_any, measure_own
     from kwokctl.measure.watching.kinds import Latency
 
     requirements(selector)

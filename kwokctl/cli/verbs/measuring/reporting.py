@@ -46,7 +46,7 @@ class ReportWords(msgspec.Struct, frozen=True, kw_only=True):
     @staticmethod
     def check_keys(keys: list[str] | None) -> None:
         """Raise UsageError for a key of groups that does not exist."""
-        from kwokctl.measure.history import GROUPS
+        from kwokctl.measure.groups import GROUPS
 
         for key in keys or ():
             if key not in GROUPS and not key.removeprefix(_LABEL) != key != _LABEL:

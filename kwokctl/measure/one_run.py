@@ -1,0 +1,155 @@
+"""One run under way: what is done in it, in which order, and what is written of it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from kwokctl.host.process import run_in_view
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.load.arrival import Arrival
+from kwokctl.load.run_loads import run_loads
+from kwokctl.measure import conditions, ending
+from kwokctl.measure.history import History
+from kwokctl.measure.record.file import RecordWriter
+from kwokctl.measure.record.lines import Header, Lines, RunMoment, Sent
+from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.verdict import COMMAND, INTERRUPTED, LOAD, UNDRAINED
+from kwokctl.measure.watching.recorder import Followed, RunRecorder
+from kwokctl.progress import Progress, Step
+from kwokctl.tasks import beside, both
+
+TIMEOUT = 600.0
+"""Seconds after the last arrival in which a run must come to its end."""
+_EVERY = 1.0
+
+
+class RunClock:
+    """The time since a record began; the clock of the wall is looked at once, in the same moment."""
+
+    def __init__(self, wall: Callable[[], float]) -> None:
+        self.start = time.monotonic_ns()
+        self.wall = datetime.fromtimestamp(wall(), UTC)
+
+    def __call__(self) -> int:
+        return time.monotonic_ns() - self.start
+
+
+class OneRun:
+    """One run under way."""
+
+    def __init__(
+        self,
+        request: MeasureRequest,
+        header: Header,
+        pool: Pool,
+        cluster: MeasuredCluster,
+        clock: RunClock,
+    ) -> None:
+        self._now = clock
+        self._start = clock.start
+        self._request = request
+        self._pool = pool
+        self._cluster = cluster
+        self._busy = conditions.Busy()
+        self._is_over = False
+        self.kinds: list[Followed] = []
+        self.history = History(header)
+        self.writer: RecordWriter | None = None
+
+    def emit(self, line: Lines) -> None:
+        """Write a line, and know what it says."""
+        assert self.writer is not None
+        self.writer.add(line)
+        self.history.take(line)
+
+    def arrived(self, arrival: Arrival) -> None:
+        """Write the outcome of an arrival."""
+        accepted = None if arrival.accepted is None else arrival.accepted - self._start
+        self.emit(Sent(
+            arrival.load, arrival.phase, arrival.index, arrival.act, arrival.due - self._start,
+            arrival.sent - self._start, accepted, tuple(each.uid for each in arrival.made),
+            arrival.refusal or "",
+        ))  # fmt: skip
+
+    async def work(self, access: Access, progress: Progress, step: Step) -> None:
+        """Record from the beginning to the end."""
+        recorder = RunRecorder(self._pool, self.kinds, self.emit, self._now)
+        async with recorder.recording(), beside(self._report(step)):
+            await both(self._run_loads(access, progress), self._run_command())
+            await self._wait()
+        self._is_over = True
+
+    def conclude(self) -> None:
+        """Write the last lines."""
+        if not self._is_over and self._request.has_end:
+            self._note(INTERRUPTED)
+        self._note("machine during", self._busy.so_far())
+        self._note("recorder", self._busy.of_recorder())
+        self._note("end")
+
+    async def _run_loads(self, access: Access, progress: Progress) -> None:
+        request = self._request
+        if not request.loads:
+            return
+        verdict = await run_loads(
+            request.loads,
+            access,
+            run=request.scope.run,
+            seed=request.seed,
+            speed=request.speed,
+            kubeconfig=self._cluster.kubeconfig,
+            sink=self,
+            progress=progress,
+        )
+        problems = [*verdict.problems, *verdict.refusals]
+        if verdict.is_stopped:
+            problems.insert(0, "a refusal ended the arrivals")
+        if problems:
+            self._note(LOAD, "; ".join(problems))
+
+    async def _run_command(self) -> None:
+        if not self._request.command:
+            return
+        code = await run_in_view(*self._request.command, env=self._cluster.environment)
+        if code:
+            self._note(COMMAND, f"the command ended with exit code {code}")
+
+    async def _wait(self) -> None:
+        """Wait until the run has ended, or for as long as it may take."""
+        request = self._request
+        self._note("end of arrivals")
+        try:
+            async with asyncio.timeout(self._limit()):
+                if request.until is not None:
+                    await ending.until(request.until, self.history)
+                elif request.has_end:
+                    await ending.drained(self.history, self._now)
+                else:
+                    await asyncio.Event().wait()
+        except TimeoutError:
+            self._note_timeout()
+
+    def _limit(self) -> float | None:
+        request = self._request
+        return request.timeout or (TIMEOUT if request.has_end else None)
+
+    def _note_timeout(self) -> None:
+        request = self._request
+        if request.until is not None:
+            self._note(UNDRAINED, f"'{request.until.text}' did not hold after {self._limit():g} s")
+        elif request.has_end:
+            self._note(UNDRAINED, ending.undrained(self.history) or "its objects kept changing")
+
+    def _note(self, what: str, detail: str = "") -> None:
+        self.emit(RunMoment(self._now(), what, detail))
+
+    async def _report(self, step: Step) -> None:
+        """Say how far the run is, and keep on disk what was recorded."""
+        assert self.writer is not None
+        while True:
+            pods = len(self.history.pods)
+            step.say(f"{pods:,} pods, {self.writer.lines:,} changes")
+            self.writer.flush()
+            await asyncio.sleep(_EVERY)

@@ -1,0 +1,102 @@
+"""Asks a cluster for all that a run needs, so that what is refused is refused before anything begins."""
+
+from collections.abc import Callable, Sequence
+
+from kwokctl import __version__
+from kwokctl.clusters.objects.kinds import KindFinder
+from kwokctl.errors import ApiError
+from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery, one_page
+from kwokctl.kube.resource import JOBS, PODS, Resource
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.measure import conditions
+from kwokctl.measure.figures.latencies import PREFIX
+from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL
+from kwokctl.measure.one_run import OneRun, RunClock
+from kwokctl.measure.record.lines import Header, RunScope
+from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.watching.jobs import JobTracker
+from kwokctl.measure.watching.kinds import KindTracker
+from kwokctl.measure.watching.pods import PodTracker
+from kwokctl.measure.watching.recorder import Followed, Tracker
+from kwokctl.measure.watching.texts import Texts
+
+_REFUSED = (403, 404)
+
+
+async def prepared(
+    cluster: MeasuredCluster, request: MeasureRequest, pool: Pool, wall: Callable[[], float]
+) -> OneRun:
+    """Return a run that can begin; ApiError or NotFoundError for what the cluster refuses or lacks."""
+    client = Client(pool)
+    finder = KindFinder(client)
+    resources = [await finder.find(each.kind) for each in request.latencies]
+    await one_page(pool, _query(PODS, request.scope).path(limit="1"))
+    missing = await _missing(pool, request, resources)
+    known = dict(await conditions.of_cluster(client))
+    if cluster.saved is not None:
+        known |= conditions.of_own_cluster(cluster.saved)
+    labels = (RUN_LABEL, LOAD_LABEL, *request.labels)
+    clock = RunClock(wall)
+    header = Header(
+        wall=clock.wall.isoformat(timespec="microseconds"),
+        kwokctl=__version__,
+        scope=request.scope,
+        conditions={"cluster": str(cluster), **known, **conditions.of_machine()},
+        labels=labels,
+        latencies=tuple(map(str, request.latencies)),
+        missing=missing,
+    )
+    run = OneRun(request, header, pool, cluster, clock)
+    run.kinds = _followed(run, request, resources, labels)
+    return run
+
+
+def _followed(
+    run: OneRun, request: MeasureRequest, resources: Sequence[Resource], labels: Sequence[str]
+) -> list[Followed]:
+    scope, texts = request.scope, Texts(run.emit)
+    existing = scope.takes_existing
+    pods = PodTracker(run.emit, texts, labels=labels, takes_existing=existing)
+    kinds = [_follow(PODS, pods, scope)]
+    missing = run.history.header.missing
+    if "jobs" not in missing:
+        jobs = JobTracker(run.emit, labels=labels, takes_existing=existing)
+        kinds.append(_follow(JOBS, jobs, scope))
+    for number, (latency, resource) in enumerate(zip(request.latencies, resources, strict=True)):
+        plural = PREFIX + latency.name
+        if plural not in missing:
+            tracker = KindTracker(run.emit, latency, number, plural)
+            kinds.append(_follow(resource, tracker, RunScope(namespace=scope.namespace)))
+    return kinds
+
+
+def _follow(resource: Resource, tracker: Tracker, scope: RunScope) -> Followed:
+    return Followed(
+        resource=resource,
+        tracker=tracker,
+        namespace=scope.namespace or None,
+        selector=scope.selector,
+    )
+
+
+def _query(resource: Resource, scope: RunScope) -> ListQuery:
+    return ListQuery(
+        resource=resource, namespace=scope.namespace or None, label_selector=scope.selector
+    )
+
+
+async def _missing(
+    pool: Pool, request: MeasureRequest, resources: Sequence[Resource]
+) -> dict[str, str]:
+    """Return why parts of the record will not be there: what may not be listed."""
+    names = ["jobs", *(PREFIX + each.name for each in request.latencies)]
+    found: dict[str, str] = {}
+    for name, resource in zip(names, (JOBS, *resources), strict=True):
+        try:
+            await one_page(pool, _query(resource, request.scope).path(limit="1"))
+        except ApiError as e:
+            if e.status not in _REFUSED:
+                raise
+            found[name] = f"the API server refused to list {resource.plural}"
+    return found

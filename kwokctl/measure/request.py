@@ -1,0 +1,50 @@
+"""The request of a run, and the cluster that it is for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from kwokctl.clusters.state.saved import Saved
+from kwokctl.load.documents import Load
+from kwokctl.measure.assertions import Assertion
+from kwokctl.measure.record.lines import RunScope
+from kwokctl.measure.watching.kinds import Latency
+
+
+class MeasuredCluster(msgspec.Struct, frozen=True, kw_only=True):
+    """The cluster that is measured."""
+
+    kubeconfig: Path
+    saved: Saved | None = None
+    """Its saved state if this kwokctl has made it."""
+    environment: Mapping[str, str]
+    """With which a command finds it."""
+
+    def __str__(self) -> str:
+        if self.saved:
+            return f"the cluster '{self.saved.name}'"
+        return f"the cluster of '{self.kubeconfig}'"
+
+
+class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The request of a run: what is measured, and until when."""
+
+    record: Path
+    scope: RunScope = msgspec.field(default_factory=RunScope)
+    labels: tuple[str, ...] = ()
+    latencies: tuple[Latency, ...] = ()
+    command: tuple[str, ...] = ()
+    loads: tuple[Load, ...] = ()
+    seed: int = 0
+    speed: float = 1.0
+    until: Assertion | None = None
+    full: Path | None = None
+    """The file for whole objects and their changes, if they are wanted, too."""
+    timeout: float | None = None
+    """Seconds after the last arrival; None for the usual ones, without arrivals for no limit."""
+
+    @property
+    def has_end(self) -> bool:
+        """Whether it ends by itself: loads and commands do."""
+        return bool(self.command or self.loads or self.until)

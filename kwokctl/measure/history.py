@@ -134,6 +134,8 @@ class History:
         self.last_change = 0
         """The time at which an object of the run changed last."""
         self._shapes: dict[int, PodShape] = {}
+        self._ready: set[int] = set()
+        """The numbers of texts with the conditions of pods that are Ready."""
         self._open_pods: set[int] = set()
         self._open_jobs: set[int] = set()
         self._takers: dict[type, Callable[[Any], None]] = {
@@ -216,6 +218,8 @@ class History:
 
     def _text(self, line: RecordText) -> None:
         self.texts[line.number] = line.text
+        if "Ready" in line.text.split(","):
+            self._ready.add(line.number)
 
     def _shape(self, line: PodShape) -> None:
         self._shapes[line.number] = line
@@ -259,14 +263,11 @@ class History:
             pod.running = time
         elif line.phase in _ENDED and pod.ended is None and "ended" not in seen:
             pod.ended = time
-        if pod.ready is None and "ready" not in seen and self._is_ready(line.conditions):
+        if pod.ready is None and "ready" not in seen and line.conditions in self._ready:
             pod.ready = time
         pod.node, pod.phase = line.node, line.phase
         if self.has_pod(pod):
             self.last_change = time
-
-    def _is_ready(self, conditions: int) -> bool:
-        return "Ready" in self.texts.get(conditions, "").split(",")
 
     def _pod_gone(self, line: PodGone) -> None:
         pod = self.pods[line.number]

@@ -25,6 +25,10 @@ TIMEOUT = 600.0
 _EVERY = 1.0
 
 
+class _PatienceError(Exception):
+    """Arrivals are over, and what was asked for has not come in time."""
+
+
 class RunClock:
     """The time since a record began; the clock of the wall is looked at once, in the same moment."""
 
@@ -77,8 +81,10 @@ class OneRun:
         """Record from the beginning to the end."""
         recorder = RunRecorder(self._pool, self.kinds, self.emit, self._now)
         async with recorder.recording(), beside(self._report(step)):
-            await both(self._run_loads(access, progress), self._run_command())
-            await self._wait()
+            try:
+                await self._go(access, progress)
+            except (TimeoutError, _PatienceError):
+                self._note_timeout()
         self._is_over = True
 
     def conclude(self) -> None:
@@ -88,6 +94,31 @@ class OneRun:
         self._note("machine during", self._busy.so_far())
         self._note("recorder", self._busy.of_recorder())
         self._note("end")
+
+    async def _go(self, access: Access, progress: Progress) -> None:
+        """Let all arrivals come, and wait for the end; TimeoutError or _PatienceError if it does not come."""
+        until = self._request.until
+        if until is not None:
+            # What still goes on when the condition holds ends with the run.
+            async with beside(self._arrive_and_wait(access, progress)):
+                await ending.until(until, self.history)
+            return
+        await self._arrive(access, progress)
+        async with asyncio.timeout(self._limit()):
+            if self._request.has_end:
+                await ending.drained(self.history, self._now)
+            else:
+                await asyncio.Event().wait()
+
+    async def _arrive_and_wait(self, access: Access, progress: Progress) -> None:
+        await self._arrive(access, progress)
+        await asyncio.sleep(self._limit() or 0)
+        raise _PatienceError
+
+    async def _arrive(self, access: Access, progress: Progress) -> None:
+        """Run loads and the command to their ends."""
+        await both(self._run_loads(access, progress), self._run_command())
+        self._note("end of arrivals")
 
     async def _run_loads(self, access: Access, progress: Progress) -> None:
         request = self._request
@@ -115,21 +146,6 @@ class OneRun:
         code = await run_in_view(*self._request.command, env=self._cluster.environment)
         if code:
             self._note(COMMAND, f"the command ended with exit code {code}")
-
-    async def _wait(self) -> None:
-        """Wait until the run has ended, or for as long as it may take."""
-        request = self._request
-        self._note("end of arrivals")
-        try:
-            async with asyncio.timeout(self._limit()):
-                if request.until is not None:
-                    await ending.until(request.until, self.history)
-                elif request.has_end:
-                    await ending.drained(self.history, self._now)
-                else:
-                    await asyncio.Event().wait()
-        except TimeoutError:
-            self._note_timeout()
 
     def _limit(self) -> float | None:
         request = self._request

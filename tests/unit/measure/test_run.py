@@ -1,5 +1,6 @@
 """A whole run on an API server that refuses some of what is asked."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ contexts: [{{name: x, context: {{cluster: x}}}}]
 """
 _DISCOVERY: dict[str, dict[str, list[str]]] = {"apis": {"groups": []}, "v1": {"resources": []}}
 READER = AssertionReader(FIGURES)
-HOLDS, NEVER = READER.read("pods.created >= 0"), READER.read("pods.created >= 1")
+HOLDS, LATER = READER.read("pods.created >= 0"), READER.read("pods.created >= 1")
 Asked = Callable[..., MeasureRequest]
 
 
@@ -41,7 +42,10 @@ def asked(tmp_path: Path) -> Asked:
 
 @asynccontextmanager
 async def cluster(tmp_path: Path, *, refused: str = "") -> AsyncIterator[Path]:
-    """Yield the kubeconfig of an API server that refuses to list a kind."""
+    """Yield the kubeconfig of an API server that refuses to list a kind.
+
+    A pod is created there when the file `up` exists.
+    """
 
     async def handle(request: Request, reply: Reply) -> None:
         plural = request.path.rpartition("/")[2]
@@ -53,6 +57,9 @@ async def cluster(tmp_path: Path, *, refused: str = "") -> AsyncIterator[Path]:
             await reply.refuse(403, "Forbidden", f"{plural} is forbidden")
         elif is_watch(request):
             await reply.begin()
+            while not (tmp_path / "up").exists():
+                await asyncio.sleep(0.02)
+            await reply.event("ADDED", pod("new", 11))
             await forever()
         else:
             await reply.json(page(pod("old", 1), version=10))
@@ -108,7 +115,7 @@ async def test_a_command_that_fails_fails_the_run(
     tmp_path: Path, asked: Asked, command: tuple[str, ...], problems: tuple[str, ...]
 ) -> None:
     async with cluster(tmp_path) as kubeconfig:
-        request = asked(until=HOLDS, command=command)
+        request = asked(command=command)
         found = await measure_any(kubeconfig, request, Silent())
 
     assert verdict(found, [], allow_undrained=False).problems == problems
@@ -117,13 +124,13 @@ async def test_a_command_that_fails_fails_the_run(
 async def test_a_command_finds_the_cluster_by_its_kubeconfig(tmp_path: Path, asked: Asked) -> None:
     words = ("sh", "-c", f'echo "$KUBECONFIG" > {tmp_path}/said')
     async with cluster(tmp_path) as kubeconfig:
-        await measure_any(kubeconfig, asked(until=HOLDS, command=words), Silent())
+        await measure_any(kubeconfig, asked(command=words), Silent())
 
     assert (tmp_path / "said").read_text() == f"{kubeconfig}\n"
 
 
 async def test_a_program_that_does_not_exist_is_named(tmp_path: Path, asked: Asked) -> None:
-    request = asked(until=HOLDS, command=("no-such-program",))
+    request = asked(command=("no-such-program",))
     async with cluster(tmp_path) as kubeconfig:
         with pytest.raises(UnavailableError, match="'no-such-program' is not installed"):
             await measure_any(kubeconfig, request, Silent())
@@ -131,7 +138,20 @@ async def test_a_program_that_does_not_exist_is_named(tmp_path: Path, asked: Ask
 
 async def test_what_does_not_come_in_time_is_said(tmp_path: Path, asked: Asked) -> None:
     async with cluster(tmp_path) as kubeconfig:
-        found = await measure_any(kubeconfig, asked(until=NEVER, timeout=0.1), Silent())
+        found = await measure_any(kubeconfig, asked(until=LATER, timeout=0.1), Silent())
 
     said = verdict(found, [], allow_undrained=False).problems
     assert said == ("not drained: 'pods.created >= 1' did not hold after 0.1 s",)
+
+
+async def test_a_command_that_goes_on_ends_with_the_run(tmp_path: Path, asked: Asked) -> None:
+    words = (
+        "sh",
+        "-c",
+        f"trap 'echo ended > {tmp_path}/said; exit' TERM; touch {tmp_path}/up; sleep 60 & wait",
+    )
+    async with cluster(tmp_path) as kubeconfig:
+        found = await measure_any(kubeconfig, asked(until=LATER, command=words), Silent())
+
+    assert verdict(found, [], allow_undrained=False).passed
+    assert (tmp_path / "said").read_text() == "ended\n"

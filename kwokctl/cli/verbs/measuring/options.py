@@ -104,8 +104,9 @@ Until = Annotated[
     typer.Option(
         "--until",
         metavar="EXPRESSION",
-        help="End when this holds, such as 'pods.running >= 500' [default: when nothing of the run is "
-        "on its way, and nothing has changed for 3s; without a command Ctrl-C]",
+        help="End when this holds, such as 'pods.running >= 500', also loads and the command [default: when "
+        "these have ended, nothing of the run is on its way, and nothing has changed for 3s; without them "
+        "Ctrl-C]",
     ),
 ]
 Timeout = Annotated[

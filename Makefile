@@ -109,7 +109,7 @@ oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes for tests/golden again
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_random.json
 	$(BIN)/python tests/support/regexp_cases.py 450 14 tests/golden/cel_matches.json
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_matches.json
-	cd tests/support/cel_oracle && go run . structs ../../../kwokctl/expr/cel/kinds/structs.json
+	cd tests/support/cel_oracle && go run . structs ../../../kwokctl/expr/cel/structs.json
 
 docs: $(VENV)/made ## write the generated pages again
 	$(BIN)/python docs/generate.py

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from kwokctl.expr.cel.values.arithmetic import Uint
+from kwokctl.expr.cel.values.cel_times import CelDuration, CelTime, show_instant
 from kwokctl.expr.cel.values.quantities import CelQuantity
-from kwokctl.expr.cel.values.scalars import CelDuration, CelTime, TypeName, Uint
 from kwokctl.expr.cel.values.structs import ResourceList, StructValue
-from kwokctl.expr.cel.values.times import show_instant
+from kwokctl.expr.cel.writing.calls import TypeName
 from kwokctl.expr.gotemplate.go.numerals import shortest
 from kwokctl.json_value import Json
 

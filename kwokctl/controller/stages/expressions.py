@@ -13,7 +13,7 @@ from kwokctl.controller.stages.places import FieldEvaluationError, StagePlace
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.budget import BudgetError
 from kwokctl.expr.cel import CelProgram, StructKind, analysis, compile_cel
-from kwokctl.expr.cel.values.scalars import CelDuration, CelTime
+from kwokctl.expr.cel.values.cel_times import CelDuration, CelTime
 from kwokctl.expr.duration import parse_nanoseconds
 from kwokctl.json_value import Json
 

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 
+from kwokctl.expr.cel.cel_program import CelProgram
 from kwokctl.expr.cel.loops import below
-from kwokctl.expr.cel.program import CelProgram
-from kwokctl.expr.cel.syntax.nodes import (
+from kwokctl.expr.cel.syntax.cel_nodes import (
     CelCall,
     CelLiteral,
     CelName,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kwokctl.expr.cel.syntax.nodes import (
+from kwokctl.expr.cel.syntax.cel_nodes import (
     CelCall,
     CelListing,
     CelLiteral,

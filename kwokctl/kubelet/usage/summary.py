@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json

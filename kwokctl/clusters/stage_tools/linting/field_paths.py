@@ -7,7 +7,7 @@ from kwokctl.clusters.stage_tools.rules import expression_of
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.stages.model import Kind, Stage
 from kwokctl.controller.stages.selectors import Requirement
-from kwokctl.expr.cel.kinds import structs
+from kwokctl.expr.cel import cel_types
 
 _KINDS = (Kind("v1", "Node"), Kind("v1", "Pod"))
 _PATH = re.compile(r"(?:\.(?:[A-Za-z][A-Za-z0-9]*|\[\d*\])|\[\d*\])+", re.ASCII)
@@ -30,14 +30,14 @@ def wrong_fields(stage: Stage) -> Iterator[tuple[int, str]]:
 
 def _wrong(kind: str, path: str, rule: Requirement) -> str:
     """Follow a path from struct to struct, as far as its types are known."""
-    found = structs.struct(kind)
+    found = cel_types.struct(kind)
     for part in _PART.findall(path):
         if part.startswith("["):
             if found.kind not in {"list", "map"}:
                 return ""
             found = found.params[-1]
             continue
-        known = structs.fields(found.name) if found.kind == "struct" else {}
+        known = cel_types.fields(found.name) if found.kind == "struct" else {}
         if not known:
             return ""
         if part not in known:

@@ -6,12 +6,10 @@ https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/cel/default.go
 from collections.abc import Callable
 from functools import partial
 
+from kwokctl.expr.cel.cel_types import DOUBLE, QUANTITY, STRING, TIME, CelType, nullable, struct
 from kwokctl.expr.cel.functions.overload import Overload, methods
-from kwokctl.expr.cel.kinds.cel_type import DOUBLE, QUANTITY, STRING, TIME, CelType, nullable
-from kwokctl.expr.cel.kinds.structs import struct
+from kwokctl.expr.cel.values.cel_times import SECOND, ZERO, CelTime, parse_instant
 from kwokctl.expr.cel.values.quantities import parse_quantity
-from kwokctl.expr.cel.values.scalars import CelTime
-from kwokctl.expr.cel.values.times import SECOND, ZERO, parse_instant
 from kwokctl.json_value import Json
 
 _HALF = 2**63

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from operator import add, neg, sub
 
-from kwokctl.expr.cel.functions.overload import Overload
-from kwokctl.expr.cel.kinds.cel_type import (
+from kwokctl.expr.cel.cel_types import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -19,11 +18,11 @@ from kwokctl.expr.cel.kinds.cel_type import (
     CelType,
     list_of,
 )
+from kwokctl.expr.cel.functions.overload import Overload
 from kwokctl.expr.cel.values import arithmetic
-from kwokctl.expr.cel.values.arithmetic import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from kwokctl.expr.cel.values.arithmetic import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, Uint
+from kwokctl.expr.cel.values.cel_times import CelDuration, CelTime, instant, span
 from kwokctl.expr.cel.values.quantities import CelQuantity
-from kwokctl.expr.cel.values.scalars import CelDuration, CelTime, Uint
-from kwokctl.expr.cel.values.times import instant, span
 
 
 def _later(a: CelTime, b: CelDuration) -> CelTime:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from kwokctl.expr.cel.kinds.cel_type import CelType
+from kwokctl.expr.cel.cel_types import CelType
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 

@@ -4,9 +4,15 @@ from math import inf, isnan, nan
 from operator import ge, gt, le, lt
 from typing import Protocol
 
-from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import CelQuantity, in_thousandths
-from kwokctl.expr.cel.values.scalars import Uint
+
+
+class Uint(int):
+    """A `uint`; an `int` of CEL is an int."""
+
+    __slots__ = ()
+
 
 _HALF = 2**63
 _WHOLE = 2**64

@@ -8,7 +8,7 @@ https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/cel/quantity.go.
 import re
 from functools import lru_cache
 
-from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.cel_errors import CelValueError
 
 _NANO = 10**9
 _MILLI = 10**6

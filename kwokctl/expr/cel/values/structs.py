@@ -1,13 +1,15 @@
-"""Structs and resource lists as values of their own, where their type is not known beforehand.
+"""Structs of Kubernetes: how their fields are read, and what they are as values of their own.
 
-Where it is known they are the dictionaries that the API has, and the code that is written for an
-expression knows what is in them.
+Where the type of a value is known they are the dictionaries that the API has, and the code that is written
+for an expression knows what is in them. Else they are a `StructValue` or a `ResourceList`.
 """
 
+from base64 import b64decode
 from collections.abc import Mapping
 
-from kwokctl.expr.cel.fault import CelValueError
-from kwokctl.expr.cel.kinds.cel_type import CelType
+from kwokctl.expr.cel.cel_errors import CelValueError
+from kwokctl.expr.cel.cel_types import CelType
+from kwokctl.expr.cel.values.cel_times import ZERO, CelDuration, CelTime, parse_instant, parse_span
 from kwokctl.expr.cel.values.quantities import NOTHING, CelQuantity, parse_quantity
 from kwokctl.json_value import Json
 
@@ -84,3 +86,26 @@ def is_set(fields: Mapping[str, Json] | None) -> bool:
         is_set(value) if isinstance(value, dict) else bool(value) or isinstance(value, list)
         for value in (fields or {}).values()
     )
+
+
+_NO_TIME = CelDuration(0)
+
+
+def time_of(text: str | None) -> CelTime:
+    """Return a time."""
+    return ZERO if text is None else parse_instant(text)
+
+
+def duration_of(text: str | None) -> CelDuration:
+    """Return a duration."""
+    return _NO_TIME if text is None else parse_span(text)
+
+
+def quantity_if_any(text: str | None) -> CelQuantity | None:
+    """Return a quantity, or null."""
+    return None if text is None else quantity(text)
+
+
+def bytes_of(text: str | None) -> bytes:
+    """Return bytes."""
+    return b64decode(text or "")

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import msgspec
 
-from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity
 
 

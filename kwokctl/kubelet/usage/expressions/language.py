@@ -10,8 +10,8 @@ from functools import cache
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.cel import CelProgram, usage_environment
+from kwokctl.expr.cel.values.cel_times import CelTime
 from kwokctl.expr.cel.values.quantities import CelQuantity
-from kwokctl.expr.cel.values.scalars import CelTime
 from kwokctl.json_value import Json
 from kwokctl.kubelet.usage.expressions.objects import KEPT
 

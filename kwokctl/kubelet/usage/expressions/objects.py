@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from kwokctl.expr.cel.usage import Measured, MeasuredObject
+from kwokctl.expr.cel.environments import Measured, MeasuredObject
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView

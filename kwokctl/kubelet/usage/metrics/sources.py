@@ -7,7 +7,7 @@ are read without the expression around.
 from collections.abc import Callable
 
 from kwokctl.expr.cel import CelProgram
-from kwokctl.expr.cel.syntax.nodes import CelCall, CelLiteral, CelNode, qualified
+from kwokctl.expr.cel.syntax.cel_nodes import CelCall, CelLiteral, CelNode, qualified
 from kwokctl.kubelet.usage.expressions.language import number
 from kwokctl.kubelet.usage.meters.pod import PodMeters
 from kwokctl.kubelet.usage.metrics.places import Place

@@ -5,7 +5,7 @@ from zlib import crc32
 
 from kwokctl.config.documents import Document
 from kwokctl.expr.cel import MeasuredObject
-from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity
 from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.documents.reader import Subject as DocumentPair

@@ -1,21 +1,45 @@
-"""Reads an expression: the whole grammar of CEL, but no messages and no optional values."""
+"""Reads an expression: the whole grammar of CEL with its macros, but no messages and no optional values."""
 
 from typing import NoReturn
 
-from kwokctl.expr.cel.fault import CelSourceError
-from kwokctl.expr.cel.syntax import macros
-from kwokctl.expr.cel.syntax.lexer import CelToken, cut
-from kwokctl.expr.cel.syntax.literals import WORDS, literal
-from kwokctl.expr.cel.syntax.nodes import (
+from kwokctl.expr.cel.cel_errors import CelSourceError
+from kwokctl.expr.cel.syntax.cel_nodes import (
     CelCall,
     CelListing,
     CelLiteral,
+    CelMacro,
     CelMapping,
     CelName,
     CelNode,
     CelSelect,
     qualified,
 )
+from kwokctl.expr.cel.syntax.cel_tokens import WORDS, CelToken, cut, literal
+
+_LOOPS = frozenset({"all", "exists", "exists_one", "filter", "map"})
+
+
+def presence(argument: CelNode) -> CelNode:
+    """Return the test whether a field is set; raise CelSourceError if it is no field."""
+    if not isinstance(argument, CelSelect) or argument.is_test:
+        raise CelSourceError(
+            argument.at, "'has' tests whether a field is set, as in has(self.metadata)"
+        )
+    return CelSelect(argument.at, argument.operand, argument.field, is_test=True)
+
+
+def expand(at: int, whole: CelNode, name: str, args: tuple[CelNode, ...]) -> CelNode | None:
+    """Return the loop that a method expands to, None if it is an ordinary method."""
+    has_condition = name == "map" and len(args) == 3
+    if name not in _LOOPS or not (len(args) == 2 or has_condition):
+        return None
+    if not isinstance(args[0], CelName) or args[0].name == "__result__":
+        raise CelSourceError(
+            args[0].at, f"the first argument of '{name}' names the item, as in {name}(x, …)"
+        )
+    condition = args[1] if has_condition else None
+    return CelMacro(at, name, whole, args[0].name, args[-1], condition)
+
 
 _RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "in"})
 _LEVELS = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
@@ -142,9 +166,7 @@ class _Parser:
         if opening is None:
             return CelSelect(mark.at, operand, name)
         args = self._arguments()
-        return macros.expand(opening.at, operand, name, args) or CelCall(
-            opening.at, name, args, operand
-        )
+        return expand(opening.at, operand, name, args) or CelCall(opening.at, name, args, operand)
 
     def _name(self) -> str:
         if self.token.kind != "word" or self.token.text in _NO_NAMES:
@@ -173,7 +195,7 @@ class _Parser:
             return CelName(token.at, token.text)
         args = self._arguments()
         if token.text == "has" and len(args) == 1:
-            return macros.presence(args[0])
+            return presence(args[0])
         return CelCall(opening.at, token.text, args)
 
     def _bracketed(self) -> CelNode:

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kwokctl.expr.cel.fault import CelSourceError
-from kwokctl.expr.cel.functions.overload import Overload
-from kwokctl.expr.cel.kinds.bindings import Bindings
-from kwokctl.expr.cel.kinds.cel_type import (
+from kwokctl.expr.cel.cel_errors import CelSourceError
+from kwokctl.expr.cel.cel_types import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -19,13 +17,15 @@ from kwokctl.expr.cel.kinds.cel_type import (
     UINT,
     A,
     B,
+    Bindings,
     CelType,
+    fields,
     list_of,
     loosened,
     map_of,
 )
-from kwokctl.expr.cel.kinds.structs import fields
-from kwokctl.expr.cel.syntax.nodes import (
+from kwokctl.expr.cel.functions.overload import Overload
+from kwokctl.expr.cel.syntax.cel_nodes import (
     CelCall,
     CelListing,
     CelLiteral,

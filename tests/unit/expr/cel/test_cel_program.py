@@ -1,3 +1,5 @@
+""""""
+
 import json
 from pathlib import Path
 from typing import Any
@@ -6,9 +8,9 @@ import pytest
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import cel
-from kwokctl.expr.cel.stages import stage_environment
+from kwokctl.expr.cel.environments import stage_environment
+from kwokctl.expr.cel.values.cel_times import CelDuration
 from kwokctl.expr.cel.values.quantities import parse_quantity
-from kwokctl.expr.cel.values.scalars import CelDuration
 from tests.support.cel_answers import plain
 
 GOLDEN = Path(__file__).parents[3] / "golden"

@@ -6,16 +6,15 @@ from typing import NamedTuple
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.budget import BudgetError, metered
-from kwokctl.expr.cel.checking.checker import Checked, Checker, by_name
-from kwokctl.expr.cel.fault import CelSourceError, CelValueError
+from kwokctl.expr.cel.cel_errors import CelSourceError, CelValueError
+from kwokctl.expr.cel.cel_types import CelType
+from kwokctl.expr.cel.checker import Checked, Checker, by_name
 from kwokctl.expr.cel.functions.overload import Overload
-from kwokctl.expr.cel.kinds.cel_type import CelType
 from kwokctl.expr.cel.loops import may_take_long
-from kwokctl.expr.cel.syntax.nodes import CelCall, CelNode, CelSelect
-from kwokctl.expr.cel.syntax.parser import parse
-from kwokctl.expr.cel.writing.dispatch import dispatchers
-from kwokctl.expr.cel.writing.places import place_of
-from kwokctl.expr.cel.writing.writer import CelWriter
+from kwokctl.expr.cel.syntax.cel_nodes import CelCall, CelNode, CelSelect
+from kwokctl.expr.cel.syntax.cel_parser import parse
+from kwokctl.expr.cel.writing.calls import dispatchers
+from kwokctl.expr.cel.writing.cel_writer import CelWriter, place_of
 from kwokctl.expr.line_column import line_and_column
 from kwokctl.json_value import Json
 

@@ -1,13 +1,124 @@
-"""Decides whether a value of one type is accepted where another is expected.
+"""The types of CEL, with those of the fields of nodes and pods, and when one is accepted for another.
 
-This is the type checker of https://github.com/google/cel-go, which has rules of its own for what may
-be absent: null can be anything that is a struct, a time or a duration.
+`structs.json` is written by `tests/support/cel_oracle` from https://pkg.go.dev/k8s.io/api/core/v1. The bindings are those
+of the type checker of https://github.com/google/cel-go, which has rules of its own for what may be absent: null can be
+anything that is a struct, a time or a duration.
 """
 
+import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
-from kwokctl.expr.cel.kinds.cel_type import DYN, A, B, CelType, loosened
 from kwokctl.replacing import replace
+
+
+@dataclass(frozen=True, slots=True)
+class CelType:
+    """A type: its kind, what is in lists and maps, and which struct or parameter it is."""
+
+    kind: str
+    params: tuple["CelType", ...] = ()
+    name: str = ""
+    nullable: bool = field(default=False, compare=False)
+    """Whether a value may be null instead."""
+    loose: bool = field(default=False, compare=False)
+    """Whether a value may be of another type after all: the checker takes `dyn` for anything."""
+
+    def __str__(self) -> str:
+        """Return it as in messages: `list(string)`."""
+        inner = ", ".join(map(str, self.params))
+        return f"{self.kind}({inner})" if self.params else self.name or self.kind
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is known only in the evaluation."""
+        return self.kind in {"dyn", "error", "param"} or self.nullable or self.loose
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether it, or anything in it, is open."""
+        return self.is_open or any(param.is_uncertain for param in self.params)
+
+    @property
+    def is_boxed(self) -> bool:
+        """Whether its values look different where their type is not known."""
+        return self.kind == "struct" or any(param.is_boxed for param in self.params)
+
+
+DYN, ERROR, NULL = CelType("dyn"), CelType("error"), CelType("null")
+BOOL, INT, UINT, DOUBLE = CelType("bool"), CelType("int"), CelType("uint"), CelType("double")
+STRING, BYTES, TYPE = CelType("string"), CelType("bytes"), CelType("type")
+TIME, DURATION = CelType("time"), CelType("duration")
+QUANTITY = CelType("quantity", name="Quantity")
+RESOURCES = CelType("struct", name="ResourceList")
+A, B = CelType("param", name="A"), CelType("param", name="B")
+
+
+def list_of(item: CelType) -> CelType:
+    """Return the type of a list."""
+    return CelType("list", (item,))
+
+
+def map_of(key: CelType, value: CelType) -> CelType:
+    """Return the type of a map."""
+    return CelType("map", (key, value))
+
+
+def nullable(of: CelType) -> CelType:
+    """Return the type of values that may be null instead."""
+    return replace(of, nullable=True)
+
+
+def loosened(of: CelType) -> CelType:
+    """Return the type of values that may also be of another type, and contain other types."""
+    return replace(of, loose=True, params=tuple(map(loosened, of.params)))
+
+
+_SCALARS = {
+    "bool": BOOL,
+    "bytes": BYTES,
+    "duration": DURATION,
+    "dyn": DYN,
+    "int": INT,
+    "quantity": QUANTITY,
+    "resources": RESOURCES,
+    "string": STRING,
+    "time": TIME,
+}
+
+
+def struct(name: str) -> CelType:
+    """Return the type of a struct."""
+    return CelType("struct", name=name)
+
+
+@cache
+def fields(name: str) -> Mapping[str, CelType]:
+    """Return the fields of a struct."""
+    return {field: _type(spelled) for field, spelled in _structs().get(name, {}).items()}
+
+
+@cache
+def _structs() -> Mapping[str, Mapping[str, str]]:
+    found: Mapping[str, Mapping[str, str]] = json.loads(
+        Path(__file__).with_name("structs.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+def _type(spelled: str) -> CelType:
+    if spelled[:2] == "[]":
+        return list_of(_type(spelled[2:]))
+    if spelled[:2] == "{}":
+        return map_of(STRING, _type(spelled[2:]))
+    if spelled[0] == "*":
+        inner = _type(spelled[1:])
+        # What a pointer to a time leads to is the zero time where there is none, as for kwok.
+        return inner if inner in {TIME, DURATION} else nullable(inner)
+    return _SCALARS.get(spelled) or struct(spelled)
+
 
 _OPEN = frozenset({"dyn", "error"})
 _HAS_NULL = frozenset({"duration", "null", "quantity", "struct", "time"})

@@ -6,10 +6,23 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
 from kwokctl.errors import ExpressionError
-from kwokctl.expr.cel.fault import CelValueError
-from kwokctl.expr.cel.values.scalars import CelDuration, CelTime
+from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.duration import parse_nanoseconds
 from kwokctl.expr.zones import named_zone
+
+
+class CelDuration(int):
+    """A `google.protobuf.Duration`, in nanoseconds."""
+
+    __slots__ = ()
+
+
+class CelTime(int):
+    """A `google.protobuf.Timestamp`, in nanoseconds since 1970."""
+
+    offset: int = 0
+    """The seconds that its zone is ahead of UTC: they count when it is shown."""
+
 
 SECOND = 1_000_000_000
 _LARGEST = 2**63

@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kwokctl.expr.budget import charged
-from kwokctl.expr.cel.checking.checker import Checked
+from kwokctl.expr.cel.cel_types import CelType
+from kwokctl.expr.cel.checker import Checked
 from kwokctl.expr.cel.functions.overload import Overload
-from kwokctl.expr.cel.kinds.cel_type import CelType
-from kwokctl.expr.cel.syntax.nodes import CelNode
+from kwokctl.expr.cel.syntax.cel_nodes import CelNode
 from kwokctl.json_value import Json
 
 

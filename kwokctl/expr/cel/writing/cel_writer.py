@@ -7,11 +7,14 @@ matter, because the other side of `||` or `&&` decides.
 """
 
 from collections.abc import Callable, Mapping
+from traceback import walk_tb
+from types import TracebackType
 
 from kwokctl.expr.budget import charged, looked, looped
-from kwokctl.expr.cel.checking.checker import TYPE_NAMES, Checked
+from kwokctl.expr.cel.cel_types import RESOURCES, CelType, fields
+from kwokctl.expr.cel.checker import TYPE_NAMES, Checked
 from kwokctl.expr.cel.loops import nodes
-from kwokctl.expr.cel.syntax.nodes import (
+from kwokctl.expr.cel.syntax.cel_nodes import (
     CelCall,
     CelListing,
     CelLiteral,
@@ -22,44 +25,106 @@ from kwokctl.expr.cel.syntax.nodes import (
     CelSelect,
     qualified,
 )
-from kwokctl.expr.cel.values import comparing, decoding, reaching, structs
-from kwokctl.expr.cel.values.scalars import TypeName
-from kwokctl.expr.cel.writing import fields
-from kwokctl.expr.cel.writing.boxing import box
-from kwokctl.expr.cel.writing.calls import call
-from kwokctl.expr.cel.writing.dispatch import type_of
-from kwokctl.expr.cel.writing.operators import OPERATORS
-from kwokctl.expr.cel.writing.parts import Parts
-from kwokctl.expr.cel.writing.places import mark
+from kwokctl.expr.cel.values import open_values, structs
+from kwokctl.expr.cel.values.structs import ResourceList, StructValue
+from kwokctl.expr.cel.writing.calls import OPERATORS, TypeName, call, type_of
+from kwokctl.expr.cel.writing.writer_parts import Parts
+from kwokctl.json_value import Json
+
+
+def box(type_: CelType, value: Json) -> Json:
+    """Return a value in which structs are values of their own."""
+    if value is None or not type_.is_boxed:
+        return value
+    if type_ == RESOURCES:
+        return ResourceList(value)
+    if type_.kind == "struct":
+        return StructValue(type_, value)
+    if type_.kind == "list":
+        return [box(type_.params[0], item) for item in value]
+    return {key: box(type_.params[1], item) for key, item in value.items()}
+
+
+_ZERO = {
+    "bool": "False", "bytes": 'b""', "int": "0", "list": "[]", "map": "{}", "string": '""',
+    "struct": "{}",
+}  # fmt: skip
+_READ = {
+    "bytes": "bytes_of",
+    "duration": "duration_of",
+    "quantity": "quantity_of",
+    "time": "time_of",
+}
+
+
+def _field_read(operand: str, struct: CelType, name: str) -> str:
+    """Return the Python for a field: of a pointer that leads nowhere it is None, else a zero."""
+    type_ = fields(struct.name)[name]
+    found = f"{operand}.get({name!r})"
+    if type_.kind == "quantity" and type_.nullable:
+        return f"quantity_if_any({found})"
+    if type_.kind in _READ:
+        return f"{_READ[type_.kind]}({found})"
+    if type_.nullable or type_.kind == "dyn":
+        return found
+    return f"({found} or {_ZERO[type_.kind]})"
+
+
+def _field_test(operand: str, struct: CelType, name: str) -> str:
+    """Return the Python that tests whether a field is anything but what Go has if it is absent."""
+    type_ = fields(struct.name)[name]
+    found = f"{operand}.get({name!r})"
+    if type_.nullable or type_.kind in {"list", "map", "time", "duration", "quantity"}:
+        return f"({found} is not None)"
+    if type_.kind == "struct":
+        return f"({found} is not None)" if type_.name == "ResourceList" else f"is_set({found})"
+    return f"(not not {found})"
+
+
+def mark(at: int) -> str:
+    """Return what comes before the Python for a part that is at an offset.
+
+    A line of the Python begins with each part; a comment at the end of the line before holds its offset.
+    """
+    return f"#{at}\n"
+
+
+def place_of(written: str, file: str, traceback: TracebackType | None) -> int | None:
+    """Return the offset of the part whose Python, compiled with a name of its file, failed."""
+    lines = [line for frame, line in walk_tb(traceback) if frame.f_code.co_filename == file]
+    if not lines or lines[-1] < 2:
+        return None
+    return int(written.splitlines()[lines[-1] - 2].rpartition("#")[2])
+
 
 _PARTS = 8
 """Parts of an expression that are evaluated in a step."""
 _LOOKING: Mapping[str, Callable[..., object]] = {
     "box": box,
-    "contained": comparing.contained,
-    "equal": comparing.equal,
+    "contained": open_values.contained,
+    "equal": open_values.equal,
 }
 """Those that may look at all that is in a value."""
 _NAMES: Mapping[str, object] = {
     **_LOOKING,
     "amount": structs.amount,
-    "both": reaching.both,
-    "bytes_of": decoding.bytes_of,
-    "duration_of": decoding.duration_of,
-    "either": reaching.either,
-    "exists": reaching.exists,
-    "has": reaching.has,
-    "holds": reaching.holds,
+    "both": open_values.both,
+    "bytes_of": structs.bytes_of,
+    "duration_of": structs.duration_of,
+    "either": open_values.either,
+    "exists": open_values.exists,
+    "has": open_values.has,
+    "holds": open_values.holds,
     "is_set": structs.is_set,
-    "items": reaching.items,
-    "known": reaching.known,
-    "lookup": comparing.lookup,
+    "items": open_values.items,
+    "known": open_values.known,
+    "lookup": open_values.lookup,
     "missing": object(),
-    "quantity_if_any": decoding.quantity_if_any,
+    "quantity_if_any": structs.quantity_if_any,
     "quantity_of": structs.quantity,
-    "select": reaching.select,
-    "time_of": decoding.time_of,
-    "truth": reaching.truth,
+    "select": open_values.select,
+    "time_of": structs.time_of,
+    "truth": open_values.truth,
     "type_of": type_of,
 }
 _METERED: Mapping[str, object] = {
@@ -126,7 +191,7 @@ class CelWriter(Parts):
         if type_.kind == "struct":
             if type_.is_open and not self.is_fast:
                 operand = f"known({operand}, {node.field!r})"
-            return (fields.test if node.is_test else fields.read)(operand, type_, node.field)
+            return (_field_test if node.is_test else _field_read)(operand, type_, node.field)
         return (self._test if node.is_test else self._read)(operand, repr(node.field))
 
     def _test(self, operand: str, field: str) -> str:

@@ -1,24 +1,52 @@
-"""The environment of the expressions of metrics and of usages: `node`, `pod` and `container`.
+"""The environments of expressions: which variables and functions those of Stages have, and those of metrics.
 
+A Stage has `self`, a metric or a usage `node`, `pod` and `container`:
 https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/kwok/metrics/evaluator.go
 `StartSecond` is ours: the container itself, which kwok's expressions see, does not tell its start.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from random import random
-from typing import Protocol
+from time import time_ns
+from typing import Literal, Protocol
 
-from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.cel_errors import CelValueError
+from kwokctl.expr.cel.cel_program import CelEnvironment, CelProgram
+from kwokctl.expr.cel.cel_types import DOUBLE, DYN, STRING, CelType, map_of, nullable, struct
 from kwokctl.expr.cel.functions.kwok import kwok_functions
 from kwokctl.expr.cel.functions.operators import OPERATORS
 from kwokctl.expr.cel.functions.overload import Overload, methods
 from kwokctl.expr.cel.functions.standard import STANDARD
-from kwokctl.expr.cel.kinds.cel_type import DOUBLE, STRING, CelType, nullable
-from kwokctl.expr.cel.kinds.structs import struct
-from kwokctl.expr.cel.program import CelEnvironment
 from kwokctl.expr.cel.values.structs import StructValue
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
+
+StructKind = Literal["Node", "Pod"]
+
+
+def stage_environment(
+    kind: StructKind | None,
+    clock: Callable[[], int] = time_ns,
+    chance: Callable[[], float] = random,
+) -> CelEnvironment:
+    """Return the environment for a kind: `self` is a struct for nodes and pods, else a map."""
+    self_type = map_of(STRING, DYN) if kind is None else nullable(struct(kind))
+    functions = (*OPERATORS, *STANDARD, *kwok_functions(clock, chance))
+    return CelEnvironment({"self": self_type}, functions)
+
+
+_environment = cache(stage_environment)
+
+
+@lru_cache(maxsize=1024)
+def compile_cel(source: str, kind: StructKind | None = None) -> CelProgram:
+    """Return the program for an expression of a Stage, the same one each time.
+
+    Raises ExpressionError, with the line and the column, if it is invalid.
+    """
+    return CelProgram(source, _environment(kind))
+
 
 _NODE, _POD = nullable(struct("Node")), nullable(struct("Pod"))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from kwokctl.expr.gotemplate.go.formatting import quotable
-from kwokctl.expr.gotemplate.symbolic import quoted_text
+from kwokctl.expr.gotemplate.symbol_calls import quoted_text
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, for_symbols, refuse, stripped
 from kwokctl.json_value import Json
 from kwokctl.kube.statuses.leaves import is_address

@@ -15,7 +15,7 @@ from kwokctl.dataplane.copies.variable_fields import (
     ValueSource,
 )
 from kwokctl.expr.gotemplate.go.formatting import quotable
-from kwokctl.expr.gotemplate.symbolic import quoted_text
+from kwokctl.expr.gotemplate.symbol_calls import quoted_text
 from kwokctl.expr.gotemplate.symbols import Compiler, Symbol, TextSymbol, refuse, stripped
 from kwokctl.json_value import Json
 

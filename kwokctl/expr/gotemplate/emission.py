@@ -14,7 +14,6 @@ from collections.abc import Callable
 
 from kwokctl.expr import yaml
 from kwokctl.expr.budget import SHORT, looked
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.formatting import (
     from_yaml,
     plain,
@@ -25,6 +24,7 @@ from kwokctl.expr.gotemplate.go.formatting import (
     to_json,
 )
 from kwokctl.expr.gotemplate.go.go_types import UntypedConstant
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 RAW = "\ue000"
 QUOTED = "\ue001"

@@ -12,11 +12,11 @@ from kwokctl.expr import yaml
 from kwokctl.expr.budget import LETTERS, BudgetError, metered, spend
 from kwokctl.expr.gotemplate import skeletons, symbols
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
-from kwokctl.expr.gotemplate.expressions import METERED_FUNCTIONS, PREFIX, VALUES
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
-from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
-from kwokctl.expr.gotemplate.syntax.parser import parse
+from kwokctl.expr.gotemplate.syntax.template_lexer import TemplateSource
+from kwokctl.expr.gotemplate.syntax.template_parser import parse
+from kwokctl.expr.gotemplate.template_error import TemplateError
+from kwokctl.expr.gotemplate.template_expressions import METERED_FUNCTIONS, PREFIX, VALUES
 from kwokctl.expr.gotemplate.translator import translate
 from kwokctl.expr.line_column import line_and_column
 from kwokctl.json_value import Json
@@ -139,16 +139,16 @@ class Template:
         return metered(self._with_symbols, data, functions, unknown)
 
     def _with_symbols(self, data: Json, functions: Functions, unknown: Collection[str]) -> Json:
-        from kwokctl.expr.gotemplate import symbolic  # only for many alike objects
+        from kwokctl.expr.gotemplate import symbol_calls  # only for many alike objects
 
         calls = {name: symbols.calling(function) for name, function in functions.items()}
         calls.update((name, partial(symbols.Symbol, name)) for name in unknown)
         written: list[str] = []
         kept: list[object] = []
         try:
-            fill = _function(self._code, self._entry, symbolic.IN_TEMPLATES)
+            fill = _function(self._code, self._entry, symbol_calls.IN_TEMPLATES)
             fill(written.extend, data, calls, kept)
-            build = skeletons.build(_read("".join(written)), symbolic.IN_BUILDERS)
+            build = skeletons.build(_read("".join(written)), symbol_calls.IN_BUILDERS)
             if build is None or not self._is_plain:
                 symbols.refuse()
             return build(kept)

@@ -18,7 +18,7 @@ from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate
-from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
+from kwokctl.expr.gotemplate.symbol_calls import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace

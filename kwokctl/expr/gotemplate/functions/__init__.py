@@ -18,9 +18,9 @@ from kwokctl.expr.gotemplate.functions.maps import MAPS
 from kwokctl.expr.gotemplate.functions.numbers import NUMBERS
 from kwokctl.expr.gotemplate.functions.patterns import PATTERNS
 from kwokctl.expr.gotemplate.functions.random import RANDOM
+from kwokctl.expr.gotemplate.functions.semantic_versions import VERSIONS
 from kwokctl.expr.gotemplate.functions.texts import TEXTS
-from kwokctl.expr.gotemplate.functions.versions import VERSIONS
-from kwokctl.expr.gotemplate.go import formatting, printf, values
+from kwokctl.expr.gotemplate.go import formatting, go_values, printf
 
 _SPRIG: dict[str, Callable[..., object]] = {
     **CHOICES,
@@ -39,15 +39,15 @@ _MUST = ("append", "chunk", "compact", "deepCopy", "first", "has", "initial", "l
          "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit", "rest", "reverse", "slice",
          "toJson", "toPrettyJson", "toRawJson", "uniq", "without")  # fmt: skip
 _GO: dict[str, Callable[..., object]] = {
-    "call": values.call,
-    "eq": values.equal,
-    "ge": values.ordering(ge),
-    "gt": values.ordering(gt),
-    "index": values.index,
-    "le": values.ordering(le),
-    "len": values.length,
-    "lt": values.ordering(lt),
-    "ne": values.unequal,
+    "call": go_values.call,
+    "eq": go_values.equal,
+    "ge": go_values.ordering(ge),
+    "gt": go_values.ordering(gt),
+    "index": go_values.index,
+    "le": go_values.ordering(le),
+    "len": go_values.length,
+    "lt": go_values.ordering(lt),
+    "ne": go_values.unequal,
     "not": lambda value: not value,
     "print": printf.sprint,
     "printf": printf.sprintf,

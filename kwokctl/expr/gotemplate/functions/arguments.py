@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.formatting import plain
+from kwokctl.expr.gotemplate.go.go_times import Span
 from kwokctl.expr.gotemplate.go.go_types import Number, StringMap, Strings, UntypedConstant
-from kwokctl.expr.gotemplate.go.times import Span
-from kwokctl.expr.gotemplate.go.values import is_list, kind
+from kwokctl.expr.gotemplate.go.go_values import is_list, kind
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 _LARGEST = 2**63
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import text
 from kwokctl.expr.gotemplate.go.go_types import NIL, kind_name, type_name
-from kwokctl.expr.gotemplate.go.values import is_list
+from kwokctl.expr.gotemplate.go.go_values import is_list
+from kwokctl.expr.gotemplate.template_error import TemplateError
 from kwokctl.json_value import Json
 
 

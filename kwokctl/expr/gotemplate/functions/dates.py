@@ -10,12 +10,11 @@ from datetime import UTC, datetime, tzinfo
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import format_duration, parse_nanoseconds, parse_time
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import text
+from kwokctl.expr.gotemplate.go.go_times import Moment, as_moment, formatted, moved, parsed
 from kwokctl.expr.gotemplate.go.go_types import Int64
-from kwokctl.expr.gotemplate.go.layouts import formatted, parsed
-from kwokctl.expr.gotemplate.go.times import Moment, as_moment, moved
-from kwokctl.expr.gotemplate.go.values import kind
+from kwokctl.expr.gotemplate.go.go_values import kind
+from kwokctl.expr.gotemplate.template_error import TemplateError
 from kwokctl.expr.zones import named_zone
 
 _UNITS = (

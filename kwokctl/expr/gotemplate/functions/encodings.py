@@ -12,10 +12,10 @@ from urllib.parse import quote_plus, unquote, urlunsplit
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
 from kwokctl.expr.gotemplate.go.formatting import NO_VALUE, from_yaml, to_json
 from kwokctl.expr.gotemplate.go.printf import sprint
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 _HTML = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;", "\0": "\ufffd"}

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable
 
 from kwokctl.expr.budget import spend
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, listing, texts, whole
 from kwokctl.expr.gotemplate.functions.choices import deep_equal
 from kwokctl.expr.gotemplate.go.formatting import plain
 from kwokctl.expr.gotemplate.go.go_types import Ints, Lists, NilList, Strings
-from kwokctl.expr.gotemplate.go.values import is_list, kind
+from kwokctl.expr.gotemplate.go.go_values import is_list, kind
+from kwokctl.expr.gotemplate.template_error import TemplateError
 from kwokctl.json_value import Json
 
 

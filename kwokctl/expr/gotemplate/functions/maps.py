@@ -6,12 +6,12 @@
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
 from kwokctl.expr.gotemplate.go.formatting import plain
+from kwokctl.expr.gotemplate.go.go_times import Location
 from kwokctl.expr.gotemplate.go.go_types import Strings
-from kwokctl.expr.gotemplate.go.times import Location
-from kwokctl.expr.gotemplate.go.values import is_list, kind
+from kwokctl.expr.gotemplate.go.go_values import is_list, kind
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 CHANGING = frozenset({"set", "unset", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite"})
 

@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, real, text, whole
 from kwokctl.expr.gotemplate.go.formatting import plain
 from kwokctl.expr.gotemplate.go.go_types import Int64, Ints, UntypedConstant
+from kwokctl.expr.gotemplate.go.go_values import kind
 from kwokctl.expr.gotemplate.go.numerals import shortest
-from kwokctl.expr.gotemplate.go.values import kind
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 _MOST = 1_000_000
 _MOST_DIGITS = 300

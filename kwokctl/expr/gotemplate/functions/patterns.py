@@ -5,9 +5,9 @@ from collections.abc import Callable
 from itertools import islice
 
 from kwokctl.expr.budget import looked
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 from kwokctl.expr.gotemplate.go.go_types import NilStrings, Strings
+from kwokctl.expr.gotemplate.template_error import TemplateError
 from kwokctl.expr.regexp import Regexp, RegexpError, RegexpMatch, compile_regexp
 
 _REFERENCE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")

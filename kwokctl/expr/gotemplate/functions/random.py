@@ -5,8 +5,8 @@ from base64 import b64encode
 from collections.abc import Callable
 from random import SystemRandom
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 _SYSTEM = SystemRandom()
 _LONGEST = 1_000_000

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 from kwokctl.expr.budget import LETTERS, spend
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text, texts
 from kwokctl.expr.gotemplate.functions.words import (
     joined_words,
@@ -14,6 +13,7 @@ from kwokctl.expr.gotemplate.functions.words import (
 )
 from kwokctl.expr.gotemplate.go.formatting import plain, quoted
 from kwokctl.expr.gotemplate.go.go_types import StringMap, Strings
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 _LONGEST = 1_000_000
 _COPIED = 2048

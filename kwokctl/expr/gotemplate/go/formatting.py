@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from json.encoder import encode_basestring as json_text
 
 from kwokctl.expr import scalars
+from kwokctl.expr.gotemplate.go.go_times import Moment
 from kwokctl.expr.gotemplate.go.go_types import NIL, Number
+from kwokctl.expr.gotemplate.go.go_values import is_list
 from kwokctl.expr.gotemplate.go.numerals import json_number, shortest
-from kwokctl.expr.gotemplate.go.times import Moment
-from kwokctl.expr.gotemplate.go.values import is_list
 from kwokctl.json_value import Json
 
 NO_VALUE = "<no value>"

@@ -9,18 +9,18 @@ from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC
 
-from kwokctl.expr.gotemplate.go.go_types import Int64, Number, Real, UntypedConstant
-from kwokctl.expr.gotemplate.go.layouts import formatted
-from kwokctl.expr.gotemplate.go.times import (
+from kwokctl.expr.gotemplate.go.go_times import (
     Location,
     Moment,
     Month,
     Span,
     Weekday,
     as_moment,
+    formatted,
     moved,
 )
-from kwokctl.expr.gotemplate.go.versions import SemanticVersion
+from kwokctl.expr.gotemplate.go.go_types import Int64, Number, Real, UntypedConstant
+from kwokctl.expr.gotemplate.go.semantic_version import SemanticVersion
 
 Method = Callable[..., object]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go import plain_layouts
 from kwokctl.expr.gotemplate.go.formatting import escaped, plain, quoted
+from kwokctl.expr.gotemplate.go.go_times import STRINGERS, Moment
 from kwokctl.expr.gotemplate.go.go_types import Number, type_name
+from kwokctl.expr.gotemplate.go.go_values import is_list
 from kwokctl.expr.gotemplate.go.numerals import shortest
-from kwokctl.expr.gotemplate.go.times import STRINGERS, Moment
-from kwokctl.expr.gotemplate.go.values import is_list
-from kwokctl.expr.gotemplate.go.versions import SemanticVersion
+from kwokctl.expr.gotemplate.go.semantic_version import SemanticVersion
+from kwokctl.expr.gotemplate.template_error import TemplateError
 from kwokctl.replacing import replace
 
 _VERB = re.compile(

@@ -5,7 +5,7 @@ import pytest
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import gotemplate
-from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
+from kwokctl.expr.gotemplate.symbol_calls import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import (
     Compiler,
     NotSymbolicError,

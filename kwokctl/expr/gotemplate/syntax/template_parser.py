@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kwokctl.expr.gotemplate.syntax.lexer import Cursor, TemplateSource, Token
-from kwokctl.expr.gotemplate.syntax.nodes import (
+from kwokctl.expr.gotemplate.syntax.pipelines import KEYWORDS, PipelineReader
+from kwokctl.expr.gotemplate.syntax.template_lexer import Cursor, TemplateSource, Token
+from kwokctl.expr.gotemplate.syntax.template_nodes import (
     Action,
     Body,
     If,
@@ -16,7 +17,6 @@ from kwokctl.expr.gotemplate.syntax.nodes import (
     TemplateCall,
     Text,
 )
-from kwokctl.expr.gotemplate.syntax.pipelines import KEYWORDS, PipelineReader
 
 _BRANCHES = frozenset({"if", "with", "range"})
 

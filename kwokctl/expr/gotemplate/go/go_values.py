@@ -6,9 +6,9 @@ Decided on purpose: a null is as nothing at all. `.null.x` is `<no value>`, as `
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.go_types import NIL, Byte, Number, StringMap, exact, type_name
 from kwokctl.expr.gotemplate.go.methods import METHODS, Method
+from kwokctl.expr.gotemplate.template_error import TemplateError
 from kwokctl.json_value import Json
 
 _MOST = 1_000_000

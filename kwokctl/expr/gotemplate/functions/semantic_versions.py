@@ -10,9 +10,9 @@ from operator import ge, lt
 
 import msgspec
 
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import text
-from kwokctl.expr.gotemplate.go.versions import SemanticVersion, parse_version
+from kwokctl.expr.gotemplate.go.semantic_version import SemanticVersion, parse_version
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 _NUMBER = r"(?:[0-9]+|[xX*])"
 _SUFFIX = r"(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import total_ordering
 
-from kwokctl.expr.gotemplate.fault import TemplateError
+from kwokctl.expr.gotemplate.template_error import TemplateError
 
 _PARTS = r"(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 _VERSION = re.compile(rf"v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?{_PARTS}")

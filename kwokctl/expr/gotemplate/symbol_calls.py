@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
-from kwokctl.expr.gotemplate.expressions import METERED, METERED_FUNCTIONS, PREFIX, VALUES
-from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
 from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.go.formatting import plain, quotable, text
 from kwokctl.expr.gotemplate.skeletons import NAMES
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, deferring, refuse, refusing, strict
+from kwokctl.expr.gotemplate.template_error import TemplateError
+from kwokctl.expr.gotemplate.template_expressions import METERED, METERED_FUNCTIONS, PREFIX, VALUES
 
 _IMPURE = CHANGING | {"call", "fail"}
 """Functions that change a map, or fail on purpose."""

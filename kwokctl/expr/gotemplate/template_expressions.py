@@ -28,10 +28,10 @@ from kwokctl.expr.gotemplate.functions import (
 )
 from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.functions.refused import REFUSED
-from kwokctl.expr.gotemplate.go import values
+from kwokctl.expr.gotemplate.go import go_values
 from kwokctl.expr.gotemplate.go.go_types import UntypedConstant, exact
-from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
-from kwokctl.expr.gotemplate.syntax.nodes import (
+from kwokctl.expr.gotemplate.syntax.template_lexer import TemplateSource
+from kwokctl.expr.gotemplate.syntax.template_nodes import (
     Dot,
     Fields,
     Function,
@@ -53,17 +53,17 @@ VALUES: dict[str, Any] = {
     "OBJECT_NUMBERS": frozenset({int, float}),
     "deepcopy": deepcopy,
     "exact": exact,
-    "field": values.field,
-    "index": values.object_index,
-    "items": values.items,
+    "field": go_values.field,
+    "index": go_values.object_index,
+    "items": go_values.items,
     "looked": looked,
     "looped": looped,
-    "method": values.method,
-    "no_function": values.no_function,
-    "object_field": values.object_field,
-    "object_items": values.object_items,
-    "object_pairs": values.object_pairs,
-    "pairs": values.pairs,
+    "method": go_values.method,
+    "no_function": go_values.no_function,
+    "object_field": go_values.object_field,
+    "object_items": go_values.object_items,
+    "object_pairs": go_values.object_pairs,
+    "pairs": go_values.pairs,
     "spend": spend,
 }
 """The functions with which compiled code reads values."""

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kwokctl.errors import ConfigError
-from kwokctl.expr import scalars
+from kwokctl.expr import yaml_scalars
 from kwokctl.expr.nesting import MOST_DEPTH, TOO_DEEP
 from kwokctl.json_value import Json
 
@@ -113,8 +113,10 @@ def _dumper() -> "type[SafeDumper]":
     Dumper.add_multi_representer(str, text)
     Dumper.add_representer(None, other)
     # Beside PyYAML's own rules: quote what our reader, or one of YAML 1.2, would not read as text.
-    Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _either(scalars.WORDS), None)
-    Dumper.add_implicit_resolver("tag:yaml.org,2002:float", scalars.NUMBER, list("+-.0123456789"))
+    Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _either(yaml_scalars.WORDS), None)
+    Dumper.add_implicit_resolver(
+        "tag:yaml.org,2002:float", yaml_scalars.NUMBER, list("+-.0123456789")
+    )
     return Dumper
 
 
@@ -279,7 +281,7 @@ class _Document:
 
     def _key(self, key: Json, event: "Event") -> str:
         try:
-            return scalars.key(key)
+            return yaml_scalars.key(key)
         except ValueError as e:
             raise ConfigError(f"{e}{_at(event.start_mark)}") from e
 
@@ -288,7 +290,7 @@ def _scalar(event: "ScalarEvent") -> Json:
     plain, _ = event.implicit
     value, tag = event.value, event.tag
     if plain and tag is None:
-        return scalars.resolve(value)
+        return yaml_scalars.resolve(value)
     if tag is None or tag in ("!", f"{_PREFIX}str", f"{_PREFIX}timestamp"):
         return value
     kind = tag.removeprefix(_PREFIX)
@@ -297,7 +299,7 @@ def _scalar(event: "ScalarEvent") -> Json:
     wanted = _KINDS.get(kind)
     if wanted is None:
         raise ValueError(f"the tag '{tag}' is not known here")
-    found = scalars.resolve(value)
+    found = yaml_scalars.resolve(value)
     if kind == "float" and type(found) is int:
         return found
     if type(found) is not wanted:

@@ -10,7 +10,7 @@ import msgspec
 from kwokctl.controller.stages.selectors import FieldQuery, Requirement, Selector
 from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, holds_symbol, refuse
 from kwokctl.expr.jq import JqQuery
-from kwokctl.expr.jq.reach import reaches
+from kwokctl.expr.jq.dependence import reaches
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.equality import is_same
 from kwokctl.replacing import replace

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kwokctl.expr import scalars
+from kwokctl.expr import yaml_scalars
 from kwokctl.expr.gotemplate.emission import BLOCK, OBJECT, QUOTED, RAW, SPOILED, Values
 from kwokctl.expr.gotemplate.go.formatting import from_yaml
 
@@ -42,8 +42,8 @@ def distinct(number: int, mapping: dict[str, object]) -> dict[str, object]:
 
 
 NAMES: Mapping[str, Callable[..., object]] = {
-    "resolve": scalars.resolve,
-    "key": scalars.key,
+    "resolve": yaml_scalars.resolve,
+    "key": yaml_scalars.key,
     "copied": from_yaml,
     "distinct": distinct,
 }
@@ -167,7 +167,11 @@ class _Writer:
         source = self._node(event, _FLOW)
         if not event.implicit[0]:
             return source
-        return f"key({source})" if RAW in value else repr(scalars.key(scalars.resolve(value)))
+        return (
+            f"key({source})"
+            if RAW in value
+            else repr(yaml_scalars.key(yaml_scalars.resolve(value)))
+        )
 
     def _scalar(self, event: Any, column: int) -> str:
         value = event.value
@@ -180,7 +184,9 @@ class _Writer:
             raise ValueError(_UNFIT)
         if not event.implicit[0]:
             return self._text(value)
-        return f"resolve({self._text(value)})" if RAW in value else repr(scalars.resolve(value))
+        return (
+            f"resolve({self._text(value)})" if RAW in value else repr(yaml_scalars.resolve(value))
+        )
 
     def _text(self, value: str) -> str:
         """Return the expression for a text with values in it."""

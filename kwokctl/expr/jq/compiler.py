@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, assert_never
 
 from kwokctl.expr.budget import looped
-from kwokctl.expr.jq import access
-from kwokctl.expr.jq.parser import (
+from kwokctl.expr.jq import field_access
+from kwokctl.expr.jq.jq_parser import (
     Constant,
     Each,
     Either,
@@ -25,12 +25,12 @@ _End = Callable[[str, int], None]
 _MOST_LINES = 400
 _NAMES = {
     "NO_FIELDS": {},
-    "Fault": access.JqError,
-    "dig": access.dig,
-    "field": access.field,
-    "item": access.item,
-    "each": access.each,
-    "each_if_any": access.each_if_any,
+    "Fault": field_access.JqError,
+    "dig": field_access.dig,
+    "field": field_access.field,
+    "item": field_access.item,
+    "each": field_access.each,
+    "each_if_any": field_access.each_if_any,
     "looped": looped,
 }
 

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.budget import BudgetError, metered
-from kwokctl.expr.jq import compiler, parser, whole
-from kwokctl.expr.jq.access import JqError
+from kwokctl.expr.jq import compiler, jq_parser, whole
+from kwokctl.expr.jq.field_access import JqError
 from kwokctl.json_value import Json
 
 
@@ -22,11 +22,11 @@ class JqQuery:
         self._find: Callable[[object], object] | None = None
         self._is_metered = False
         try:
-            steps = parser.parse(source)
+            steps = jq_parser.parse(source)
             self._compiled = compiler.build(steps)
             self._is_metered = compiler.may_multiply(steps)
             self._find = compiler.build_path(steps)
-        except parser.NotCompiledError:
+        except jq_parser.NotCompiledError:
             self._interpreted = whole.build(source)
 
     def __repr__(self) -> str:

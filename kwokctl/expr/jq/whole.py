@@ -5,16 +5,54 @@ A program sees nothing but its input. As in kwok, which uses gojq as a library
 is no other input and nowhere to write.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.budget import BudgetError, metered, size_of, spend
-from kwokctl.expr.jq import mistakes
-from kwokctl.expr.jq.access import JqError
+from kwokctl.expr.jq.field_access import JqError
 from kwokctl.expr.jq.interpreter import interpreter
+from kwokctl.expr.line_column import line_and_column
 from kwokctl.json_value import Json
+
+_POSITION = re.compile(r" at position (\d+)")
+_WORD = re.compile(r"(?:token|keyword|got [A-Z]+|got) \[?'([^']+)'")
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ESCAPE = re.compile(r"escape sequence (\S+)")
+
+
+def mistake(source: str, problem: str) -> str:
+    """Return the error for what the interpreter says of a program."""
+    words = _POSITION.sub("", problem).replace("token None", "end").replace("EOF None", "the end")
+    return _said(source, words[:1].lower() + words[1:], _offset(source, problem))
+
+
+def unknown_name(source: str, name: str) -> str:
+    """Return the error for an unknown function, `name/2`, or an unknown variable, `$name`."""
+    word = re.escape(name.partition("/")[0])
+    found = re.search(rf"(?<![\w.$@]){word}\b", source)
+    return _said(source, f"'{name}' is not defined", found.start() if found else 0)
+
+
+def _said(source: str, problem: str, at: int) -> str:
+    return f"'{source}' is not a jq program: {problem}, at {line_and_column(source, at)}"
+
+
+def _offset(source: str, problem: str) -> int:
+    """Return where the word begins that is wrong; of a text without an end, its beginning."""
+    position = _POSITION.search(problem)
+    if position is None:
+        escape = _ESCAPE.search(problem)
+        blanked = _TEXT.sub(lambda text: " " * len(text[0]), source)
+        return max(source.find(escape[1]) if escape else blanked.find('"'), 0)
+    at = int(position[1])
+    word = _WORD.search(problem)
+    if word and source[at - len(word[1]) : at] == word[1]:
+        return at - len(word[1])
+    return at
+
 
 _NO_ENVIRONMENT = "def env: {}; "
 _VARIABLES: dict[str, object] = {"ENV": {}}
@@ -29,9 +67,9 @@ def build(source: str) -> Callable[[Json], list[Json]]:
         unknown = next(_unknown(jq.parser.parse(source)), None)
         program = jq.compile(_NO_ENVIRONMENT + source)
     except (jq.JqParseError, RecursionError) as e:
-        raise ExpressionError(mistakes.mistake(source, str(e))) from e
+        raise ExpressionError(mistake(source, str(e))) from e
     if unknown is not None:
-        raise ExpressionError(mistakes.unknown(source, unknown))
+        raise ExpressionError(unknown_name(source, unknown))
 
     def run(value: Json) -> list[Json]:
         try:

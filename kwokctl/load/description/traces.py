@@ -13,7 +13,7 @@ import msgspec
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.recording.actions import Method, RecordedAction
 from kwokctl.errors import ConfigError, ExpressionError, KwokctlError
-from kwokctl.expr import scalars
+from kwokctl.expr import yaml_scalars
 from kwokctl.expr.duration import parse_duration, parse_time
 from kwokctl.json_value import Json
 
@@ -148,7 +148,7 @@ def _decoded(path: Path, text: bytes) -> str:
 def _scalar(text: str) -> Json:
     """Return a value of CSV as YAML would read it: a number, a switch, or a text."""
     try:
-        return scalars.resolve(text)
+        return yaml_scalars.resolve(text)
     except ValueError:
         return text
 

@@ -12,7 +12,7 @@ from kwokctl.clusters.stage_tools.linting.jq_paths import EACH, parts_of
 from kwokctl.clusters.stage_tools.rules import expression_of
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector
-from kwokctl.expr.jq import parser
+from kwokctl.expr.jq import jq_parser
 
 _IS_WHOLE = re.compile(r"[0-9]+\Z").match
 _EXCLUDES = {("Exists", "DoesNotExist"), ("In", "DoesNotExist")}
@@ -115,10 +115,10 @@ def _exclude(first: _Rule, second: _Rule) -> bool:
 def _is_fixed(rule: Requirement) -> bool:
     """Return whether an expression is independent of the object."""
     try:
-        steps = parser.parse(expression_of(rule))
-    except parser.NotCompiledError:
+        steps = jq_parser.parse(expression_of(rule))
+    except jq_parser.NotCompiledError:
         return False
-    return bool(steps) and isinstance(steps[0], parser.Constant)
+    return bool(steps) and isinstance(steps[0], jq_parser.Constant)
 
 
 def _counts(rule: Requirement) -> bool:

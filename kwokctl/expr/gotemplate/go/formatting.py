@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from json.encoder import encode_basestring as json_text
 
-from kwokctl.expr import scalars
+from kwokctl.expr import yaml_scalars
 from kwokctl.expr.gotemplate.go.go_times import Moment
 from kwokctl.expr.gotemplate.go.go_types import NIL, Number
 from kwokctl.expr.gotemplate.go.go_values import is_list
@@ -137,9 +137,9 @@ def from_yaml(value: object) -> Json:
 
 def _scalar_from_yaml(value: object) -> object:
     if isinstance(value, Number):
-        return scalars.resolve(str(value))
+        return yaml_scalars.resolve(str(value))
     if isinstance(value, float):
-        return scalars.number(float(value))
+        return yaml_scalars.number(float(value))
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, Moment):

@@ -10,7 +10,7 @@ import pytest
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import jq
-from kwokctl.expr.jq import compiler, parser
+from kwokctl.expr.jq import compiler, jq_parser
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "jq.json").read_text("utf-8"))
 CASES = {case["text"]: case for case in GOLDEN["cases"]}
@@ -48,7 +48,7 @@ def test_a_program_gives_what_gojq_gives(text: str) -> None:
 @pytest.mark.parametrize("text", COMPILED)
 def test_what_stages_are_written_in_is_compiled(text: str) -> None:
     results: list[Any] = []
-    compiler.build(parser.parse(text))({}, results.append)
+    compiler.build(jq_parser.parse(text))({}, results.append)
 
 
 def test_values_leaves_out_nulls() -> None:

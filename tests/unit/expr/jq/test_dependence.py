@@ -1,8 +1,10 @@
+""""""
+
 from typing import Any
 
 import pytest
 
-from kwokctl.expr.jq.reach import reaches
+from kwokctl.expr.jq.dependence import reaches
 
 UNKNOWN = object()
 POD = {

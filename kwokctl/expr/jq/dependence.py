@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import assert_never
 
-from kwokctl.expr.jq import parser
-from kwokctl.expr.jq.parser import Constant, Each, Either, Field, Item, Select, Step, Steps
+from kwokctl.expr.jq import jq_parser
+from kwokctl.expr.jq.jq_parser import Constant, Each, Either, Field, Item, Select, Step, Steps
 from kwokctl.json_value import Json
 
 IsUnknown = Callable[[object], bool]
@@ -27,8 +27,8 @@ def reaches(
 @lru_cache(maxsize=1024)
 def _steps(source: str) -> Steps | None:
     try:
-        return parser.parse(source)
-    except parser.NotCompiledError:
+        return jq_parser.parse(source)
+    except jq_parser.NotCompiledError:
         return None
 
 

@@ -21,7 +21,7 @@ from benchmarks.processes import CONTROLLER, KUBELET, programs, resident_bytes
 from benchmarks.report import Row, report
 from benchmarks.scale import cluster_of_its_own
 from kwokctl.clusters.capacity import Fleet
-from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.kube.kubeconfig.access import load_access
 
 _FOLLOWED = 30.0

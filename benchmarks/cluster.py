@@ -20,7 +20,7 @@ from benchmarks.results import Machine
 from kwokctl import __version__
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.clusters.state.saved import load
-from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.host.memory import machine_memory
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.kube.client import Client

@@ -44,7 +44,7 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.embedded.process import collect_rarely
 from kwokctl.embedded.selection import select
-from kwokctl.etcd.kv import encoding
+from kwokctl.etcd.kv import request_encoding
 from kwokctl.etcd.kv.kv import KeyValue, Kv, Put, Txn, TxnAnswer
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
@@ -81,7 +81,7 @@ class Etcd(Kv):
     async def txn(self, txn: Txn, *, within: float = 0) -> TxnAnswer:
         """Encode a write, and keep what becomes of pods."""
         self.revision += 1
-        encoding.txn_request(txn)
+        request_encoding.txn_request(txn)
         assert self.plane is not None
         for put in txn.then:
             assert isinstance(put, Put)

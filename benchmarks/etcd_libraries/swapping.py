@@ -7,8 +7,8 @@ import grpc
 
 from benchmarks.etcd_libraries.transport import Transport, transport
 from benchmarks.swap import LIBRARY
-from kwokctl.etcd.grpc.dial import EtcdAddress
-from kwokctl.etcd.grpc.errors import gone, refused
+from kwokctl.etcd.grpc.call_errors import gone, refused
+from kwokctl.etcd.grpc.dial_etcd import EtcdAddress
 
 
 class SwappedChannel:

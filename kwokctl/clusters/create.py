@@ -34,7 +34,7 @@ from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConflictError, KwokctlError
-from kwokctl.etcd.snapshots import snapshot
+from kwokctl.etcd import snapshot_files
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube.kubeconfig import entries
@@ -176,7 +176,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
     draft = await drafted(home, request.name, wanted, request.resolved, request.documents)
     runtime, options = draft.runtime, draft.options
     if request.snapshot:
-        snapshot.verify(request.snapshot)
+        snapshot_files.verify(request.snapshot)
     getting = artifacts(home, runtime, options, draft.needed, is_exact=draft.is_exact)
     found, patience = await got(getting, request.patience)
     async with _undone_on_failure(home, runtime, request):

@@ -8,7 +8,7 @@ from kwokctl.clusters.forking.memory import demand_memory, needs_of_seeds
 from kwokctl.clusters.forking.together import together
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.wanted import choose_runtime
-from kwokctl.etcd.snapshots import snapshot
+from kwokctl.etcd import snapshot_files
 from kwokctl.progress import Silent
 from kwokctl.replacing import replace
 
@@ -24,7 +24,7 @@ async def create_several(
     for request in requests:
         check_free(home, request.name, request.kubeconfig)
     if first.snapshot:
-        snapshot.verify(first.snapshot)
+        snapshot_files.verify(first.snapshot)
         options = first.resolved.options
         runtime = await choose_runtime(home, options)
         needs = needs_of_seeds(first.snapshot, runtime, options, len(requests))

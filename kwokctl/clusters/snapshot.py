@@ -20,12 +20,12 @@ from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.errors import KwokctlError, UnavailableError
-from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd import snapshot_files
+from kwokctl.etcd.bolt import DamagedFileError
+from kwokctl.etcd.database_contents import last_revision
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.etcd.member import DATABASE, EtcdTarget
-from kwokctl.etcd.snapshots import snapshot
-from kwokctl.etcd.snapshots.bolt import DamagedFileError
-from kwokctl.etcd.snapshots.contents import last_revision
-from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
+from kwokctl.etcd.snapshot_files import SavedSnapshot
 from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, ClusterName, State
@@ -60,7 +60,7 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
         runtime = home.runtime(saved.options.runtime)
         await demand_running(home, runtime, name, ETCD)
         async with _etcd(etcd.target(saved.setting(runtime, paths))) as client:
-            return await snapshot.save(client, path, force=force, progress=home.progress)
+            return await snapshot_files.save(client, path, force=force, progress=home.progress)
 
 
 async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restored:
@@ -73,13 +73,13 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
     not.
     """
     with alone(home.workdir, name):
-        snapshot.verify(path)
+        snapshot_files.verify(path)
         paths = home.paths(name)
         saved = load(paths, name)
         demand_whole(paths, name)
         runtime = home.runtime(saved.options.runtime)
         setting = saved.setting(runtime, paths)
-        snapshot.check_objects(path, kube_apiserver.prefix(setting))
+        snapshot_files.check_objects(path, kube_apiserver.prefix(setting))
         settle(paths)
         check_room(path, paths.root)
         revision = await last_revision_of(runtime, name, setting)
@@ -111,7 +111,7 @@ async def _prepare(home: Home, saved: Saved, path: Path, *, bump_revision: int) 
     etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
     try:
         with home.progress.step("Preparing the data of the snapshot"):
-            await snapshot.restore(
+            await snapshot_files.restore(
                 Path(etcdutl.command[0]), path, paths.etcd_restored, bump_revision=bump_revision
             )
     except BaseException:

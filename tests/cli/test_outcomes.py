@@ -23,7 +23,7 @@ from kwokctl.errors import (
     EtcdRefusedError,
     KwokctlError,
 )
-from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
+from kwokctl.etcd.snapshot_files import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName
 from kwokctl.replacing import replace
 from tests.support.recording_runner import RecordingRunner

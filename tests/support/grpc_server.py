@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from kwokctl.etcd.grpc import frames
+from kwokctl.etcd.grpc import http2_frames
 from tests.support.http2_peer import answer, parse
 
 Reply = Callable[["Session", int, bytes], bytes | None]
@@ -27,7 +27,7 @@ class Server:
 
     def __init__(self, reply: Reply = echo, greeting: bytes | None = None) -> None:
         self.reply = reply
-        self.greeting = frames.settings({}) if greeting is None else greeting
+        self.greeting = http2_frames.settings({}) if greeting is None else greeting
         self.sessions: list[Session] = []
         """All connections that there have been."""
 
@@ -75,8 +75,8 @@ class Session(asyncio.Protocol):
         if len(self._data) < _PREFACE:
             return
         whole = _PREFACE if self._data.startswith(b"PRI") else 0
-        while len(self._data) - whole >= frames.HEAD.size:
-            end = whole + frames.HEAD.size + int.from_bytes(self._data[whole : whole + 3])
+        while len(self._data) - whole >= http2_frames.HEAD.size:
+            end = whole + http2_frames.HEAD.size + int.from_bytes(self._data[whole : whole + 3])
             if end > len(self._data):
                 break
             self._on_frame(*parse(self._data[whole:end])[0])
@@ -84,14 +84,14 @@ class Session(asyncio.Protocol):
         self._data = self._data[whole:]
 
     def _on_frame(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
-        if kind == frames.RST_STREAM:
+        if kind == http2_frames.RST_STREAM:
             self.resets.append(stream)
-        if kind != frames.DATA:
+        if kind != http2_frames.DATA:
             return
         self._bodies[stream] += payload
-        self.transport.write(frames.window_update(0, len(payload)))
-        if not flags & frames.END_STREAM:
-            self.transport.write(frames.window_update(stream, len(payload)))
+        self.transport.write(http2_frames.window_update(0, len(payload)))
+        if not flags & http2_frames.END_STREAM:
+            self.transport.write(http2_frames.window_update(stream, len(payload)))
             return
         self.asked += 1
         said: Any = self._server.reply(self, stream, bytes(self._bodies.pop(stream)[5:]))

@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any, NamedTuple
 
-from kwokctl.etcd.grpc import frames, hpack
+from kwokctl.etcd.grpc import hpack, http2_frames
 from kwokctl.etcd.grpc.call import PREFIX, Opening, RpcCall
-from kwokctl.etcd.grpc.connection import GrpcConnection
+from kwokctl.etcd.grpc.grpc_connection import GrpcConnection
 
 OPENING = Opening("/a.Service/Method", "localhost", is_secure=False)
 BEGIN = hpack.encode([(b":status", b"200"), (b"content-type", b"application/grpc")])
@@ -34,13 +34,13 @@ def parse(data: bytes) -> list[Frame]:
 
 def headers(stream: int, block: bytes, *, ends: bool = False) -> bytes:
     """Return a whole block of headers in one frame."""
-    flags = frames.END_HEADERS | (frames.END_STREAM if ends else 0)
-    return frames.frame(frames.HEADERS, flags, stream, block)
+    flags = http2_frames.END_HEADERS | (http2_frames.END_STREAM if ends else 0)
+    return http2_frames.frame(http2_frames.HEADERS, flags, stream, block)
 
 
 def data(stream: int, payload: bytes) -> bytes:
     """Return a frame with a piece of an answer."""
-    return frames.frame(frames.DATA, 0, stream, payload)
+    return http2_frames.frame(http2_frames.DATA, 0, stream, payload)
 
 
 def message(content: bytes) -> bytes:
@@ -50,7 +50,7 @@ def message(content: bytes) -> bytes:
 
 def answer(stream: int, content: bytes = b"") -> bytes:
     """Return all the frames of an answer."""
-    whole, size = message(content), frames.DEFAULT_FRAME_SIZE
+    whole, size = message(content), http2_frames.DEFAULT_FRAME_SIZE
     body = b"".join(data(stream, whole[at : at + size]) for at in range(0, len(whole), size))
     return headers(stream, BEGIN) + body + headers(stream, END, ends=True)
 
@@ -63,7 +63,7 @@ def refusal(stream: int, code: int, text: bytes) -> bytes:
 
 def goaway(last: int) -> bytes:
     """Return a goodbye after stream `last`."""
-    return frames.frame(frames.GOAWAY, 0, 0, last.to_bytes(4) + bytes(4))
+    return http2_frames.frame(http2_frames.GOAWAY, 0, 0, last.to_bytes(4) + bytes(4))
 
 
 class _Transport(asyncio.Transport):
@@ -95,7 +95,7 @@ class Peer:
         self.client.connection_made(self.transport)
         self.opening = self.transport.writes.pop()
         if greets:
-            self.say(frames.settings(settings or {}))
+            self.say(http2_frames.settings(settings or {}))
 
     def say(self, *parts: bytes) -> None:
         """Say this to the client, in one piece."""
@@ -107,7 +107,9 @@ class Peer:
             await asyncio.sleep(0)
         said = b"".join(self.transport.writes)
         self.transport.writes.clear()
-        return [f for f in parse(said) if (f.kind, f.flags) != (frames.SETTINGS, frames.ACK)]
+        return [
+            f for f in parse(said) if (f.kind, f.flags) != (http2_frames.SETTINGS, http2_frames.ACK)
+        ]
 
     def call(self, content: bytes = b"", *, within: float = 30.0) -> RpcCall:
         """Have the client call a method with a message."""

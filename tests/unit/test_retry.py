@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from kwokctl.errors import ApiError, CapacityError, RequestError
-from kwokctl.etcd.grpc.errors import refused
+from kwokctl.etcd.grpc.call_errors import refused
 from kwokctl.retry import backoff, may_pass, retried, until_answered
 from tests.support import virtual_time
 

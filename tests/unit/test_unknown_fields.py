@@ -34,7 +34,7 @@ from kwokctl.dataplane.objects.stored import UndecodableError, decoded, json_val
 from kwokctl.dataplane.port import Patch
 from kwokctl.errors import ConfigError
 from kwokctl.etcd.kv.kv import KeyValue
-from kwokctl.etcd.marks.content import opened
+from kwokctl.etcd.marks.mark_content import opened
 from kwokctl.etcd.protobuf import LENGTH, fields, sized, tag
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType

@@ -12,7 +12,7 @@ from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.clusters.tools import etcdctl_environment
 from kwokctl.components.definitions import kube_apiserver
-from kwokctl.etcd.snapshots import snapshot
+from kwokctl.etcd import snapshot_files
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime, WritesScripts
@@ -24,7 +24,7 @@ async def save_steps(home: Home, name: ClusterName, path: Path, *, force: bool) 
     """Return what `save_snapshot` would do; etcdctl writes the same file."""
     saved = load(home.paths(name), name)
     await demand_running(home, home.runtime(saved.options.runtime), name, ETCD)
-    snapshot.check_free(path, force=force)
+    snapshot_files.check_free(path, force=force)
     found = foreseen_programs(home, saved.options, ["etcdctl"])
     etcdctl = found.artifacts["etcdctl"].command[0]
     part = f"{path}.part"
@@ -39,11 +39,11 @@ async def save_steps(home: Home, name: ClusterName, path: Path, *, force: bool) 
 
 async def restore_steps(home: Home, name: ClusterName, path: Path) -> Steps:
     """Return what `restore_snapshot` would do."""
-    snapshot.verify(path)
+    snapshot_files.verify(path)
     paths = home.paths(name)
     saved = load(paths, name)
     runtime = home.runtime(saved.options.runtime)
-    snapshot.check_objects(path, kube_apiserver.prefix(saved.setting(runtime, paths)))
+    snapshot_files.check_objects(path, kube_apiserver.prefix(saved.setting(runtime, paths)))
     check_room(path, paths.root)
     plan = saved.plan(runtime, paths)
     if not isinstance(runtime, WritesScripts):
@@ -72,7 +72,7 @@ async def _prepared(home: Home, runtime: Runtime, saved: Saved, path: Path) -> S
     else:
         last = await last_revision_of(runtime, saved.name, saved.setting(runtime, paths))
         revision = Assignment("revision", f"echo {last}")
-    words = snapshot.restore_words(Path(etcdutl), path, paths.etcd_restored, later("bumped"))
+    words = snapshot_files.restore_words(Path(etcdutl), path, paths.etcd_restored, later("bumped"))
     return (
         *found.steps,
         Comment("Clients must list again: revisions continue beyond the last one."),

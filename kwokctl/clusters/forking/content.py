@@ -14,9 +14,9 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
-from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd import snapshot_files
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.etcd.kv.kv import Kv
-from kwokctl.etcd.snapshots import snapshot
 from kwokctl.host.files import private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.runtime import Runtime
@@ -36,7 +36,9 @@ class ForkedData(msgspec.Struct, frozen=True, kw_only=True):
         check_room(self.file, paths.root)
         remove_tree(paths.etcd_restored)
         bump = self.revision + MARGIN
-        await snapshot.restore(self.etcdutl, self.file, paths.etcd_restored, bump_revision=bump)
+        await snapshot_files.restore(
+            self.etcdutl, self.file, paths.etcd_restored, bump_revision=bump
+        )
 
     def put_in_place(self, paths: ClusterPaths) -> None:
         """Start etcd with these data."""
@@ -54,7 +56,7 @@ async def snapshot_of(home: Home, saved: Saved, runtime: Runtime) -> AsyncIterat
         file = folder / "source.db"
         client = EtcdClient(at.address, ca=at.ca, cert=at.cert, key=at.key)
         async with client:
-            await snapshot.save(client, file, force=False, progress=home.progress)
+            await snapshot_files.save(client, file, force=False, progress=home.progress)
         revision = await last_revision_of(runtime, saved.name, setting)
         yield ForkedData(file=file, etcdutl=Path(etcdutl.command[0]), revision=revision)
 

@@ -12,8 +12,8 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.errors import NotServedError
+from kwokctl.etcd import snapshot_files
 from kwokctl.etcd.kv.kv import Kv
-from kwokctl.etcd.snapshots import snapshot
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.served_kinds import served_kinds
@@ -34,7 +34,7 @@ async def seed(home: Home, saved: Saved, path: Path) -> Callable[[], Awaitable[N
     runtime = home.runtime(saved.options.runtime)
     setting = saved.setting(runtime, home.paths(saved.name))
     prefix = kube_apiserver.prefix(setting)
-    snapshot.check_objects(path, prefix)
+    snapshot_files.check_objects(path, prefix)
     if isinstance(runtime, BringsKubernetes):
         _check_maker(path, prefix, runtime)
     etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
@@ -77,7 +77,7 @@ async def _check_release(home: Home, saved: Saved, setting: Setting, path: Path)
 
 
 def _check_maker(path: Path, prefix: str, runtime: BringsKubernetes) -> None:
-    if not snapshot.holds(path, f"{prefix}{_OF_MAKER}"):
+    if not snapshot_files.holds(path, f"{prefix}{_OF_MAKER}"):
         raise NotServedError(
             f"'{path}' was not saved from a cluster of '{runtime.maker}': the new cluster would lack the "
             "objects that its node needs",

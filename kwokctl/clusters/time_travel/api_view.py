@@ -9,7 +9,7 @@ import msgspec
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.dataplane.objects.stored_kind import StoredKind, stored_kind
 from kwokctl.errors import ApiError, NotFoundError
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 

@@ -7,7 +7,7 @@ import msgspec
 
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.dataplane.objects.stored_kind import stored_kind
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 
 
 class ChangedObject(msgspec.Struct, frozen=True, kw_only=True):

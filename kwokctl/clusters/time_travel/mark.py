@@ -9,7 +9,7 @@ from kwokctl.clusters.time_travel.marks import Mark, Marks, mark_name, witness_k
 from kwokctl.clusters.time_travel.reach import Reach, marks_of, reached
 from kwokctl.errors import CapacityError
 from kwokctl.etcd.kv.kv import Kv, Put, Txn  # noqa: TID251 - this key is no object of the API server
-from kwokctl.etcd.marks.content import ContentWriter
+from kwokctl.etcd.marks.mark_content import ContentWriter
 from kwokctl.etcd.marks.present import pages_of
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress

@@ -3,7 +3,7 @@
 import msgspec
 
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark
 
 _NODE_NAME = (mark(2, LENGTH), mark(2, LENGTH), mark(10, LENGTH))

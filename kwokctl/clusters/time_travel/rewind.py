@@ -16,7 +16,7 @@ from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
 from kwokctl.errors import ConflictError, UnavailableError
-from kwokctl.etcd.marks.content import opened
+from kwokctl.etcd.marks.mark_content import opened
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, ClusterName
 
 PAUSED = (KUBE_CONTROLLER_MANAGER,)

@@ -6,7 +6,7 @@ from itertools import groupby
 from kwokctl.clusters.time_travel.pod_nodes import keeps_node
 from kwokctl.dataplane.keys import in_words
 from kwokctl.etcd.kv.kv import prefix_end
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.etcd.marks.present import Range
 
 _EVENTS = "events/"

@@ -15,8 +15,8 @@ from kwokctl.clusters.time_travel.writing import DifferenceWriter
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import KeyValue
-from kwokctl.etcd.marks.content import Content
-from kwokctl.etcd.marks.difference import Write, difference
+from kwokctl.etcd.marks.mark_content import Content
+from kwokctl.etcd.marks.mark_difference import Write, difference
 from kwokctl.etcd.marks.present import Present, present_in_all, present_since
 from kwokctl.tasks import both, for_each
 

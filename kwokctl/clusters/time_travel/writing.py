@@ -8,7 +8,7 @@ from kwokctl.dataplane.pacing import write_until_shown
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import Put
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.progress import Step
 
 

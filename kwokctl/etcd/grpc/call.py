@@ -8,7 +8,7 @@ from typing import ClassVar
 from urllib.parse import unquote
 
 from kwokctl.etcd.grpc import hpack
-from kwokctl.etcd.grpc.frames import DATA, END_HEADERS, END_STREAM, HEAD, HEADERS, PeerError
+from kwokctl.etcd.grpc.http2_frames import DATA, END_HEADERS, END_STREAM, HEAD, HEADERS, PeerError
 
 PREFIX = struct.Struct(">BI")
 """Stands before each message of gRPC: whether it is compressed, and its length."""

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator
 
 from kwokctl.errors import EtcdGoneError, UnavailableError
 from kwokctl.etcd.grpc.call import Opening, RpcCall, StreamCall
-from kwokctl.etcd.grpc.connection import GrpcConnection
-from kwokctl.etcd.grpc.dial import EtcdAddress, dial
-from kwokctl.etcd.grpc.errors import NotProcessedError, gone, unreachable
+from kwokctl.etcd.grpc.call_errors import NotProcessedError, gone, unreachable
+from kwokctl.etcd.grpc.dial_etcd import EtcdAddress, dial
+from kwokctl.etcd.grpc.grpc_connection import GrpcConnection
 
 _PAUSE = 0.05
 """Seconds from one attempt to dial to the next."""

@@ -4,7 +4,7 @@ We announce a table of size 0, so whatever a server sends can be read without wh
 and what we send never touches its table.
 """
 
-from kwokctl.etcd.grpc.frames import PeerError
+from kwokctl.etcd.grpc.http2_frames import PeerError
 
 _STATUSES = ("200", "204", "206", "304", "400", "404", "500")
 _STATIC_NAMES = {8 + n: b":status" for n in range(7)} | {31: b"content-type"}

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from kwokctl.etcd.grpc import frames
-from kwokctl.etcd.grpc.frames import (
+from kwokctl.etcd.grpc import http2_frames
+from kwokctl.etcd.grpc.http2_frames import (
     CONTINUATION,
     DATA,
     DEFAULT_FRAME_SIZE,
@@ -121,24 +121,24 @@ class Receiver:
     def _control(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
         """Handle a frame that is not part of an answer. Unknown kinds are ignored."""
         match kind:
-            case frames.WINDOW_UPDATE:
+            case http2_frames.WINDOW_UPDATE:
                 self._events.on_window(stream, read_word(payload))
-            case frames.RST_STREAM:
+            case http2_frames.RST_STREAM:
                 self._events.on_reset(stream, read_word(payload))
-            case frames.SETTINGS | frames.PING | frames.GOAWAY if stream:
+            case http2_frames.SETTINGS | http2_frames.PING | http2_frames.GOAWAY if stream:
                 raise PeerError("a frame for the whole connection names a stream")
-            case frames.SETTINGS | frames.PING if flags & frames.ACK:
+            case http2_frames.SETTINGS | http2_frames.PING if flags & http2_frames.ACK:
                 pass
-            case frames.PING:
+            case http2_frames.PING:
                 if len(payload) != 8:
                     raise PeerError("a ping has a wrong length")
                 self._events.on_ping(payload)
-            case frames.SETTINGS:
+            case http2_frames.SETTINGS:
                 self._greeted = True
-                self._events.on_settings(frames.read_settings(payload))
-            case frames.GOAWAY:
+                self._events.on_settings(http2_frames.read_settings(payload))
+            case http2_frames.GOAWAY:
                 self._events.on_goaway(read_word(payload, exactly=False))
-            case frames.PUSH_PROMISE | frames.CONTINUATION:
+            case http2_frames.PUSH_PROMISE | http2_frames.CONTINUATION:
                 raise PeerError("an unexpected frame was received")
             case _:
                 pass

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Self
 
 from kwokctl.etcd.grpc.channel import Channel
-from kwokctl.etcd.grpc.dial import EtcdAddress
-from kwokctl.etcd.kv import decoding, encoding
+from kwokctl.etcd.grpc.dial_etcd import EtcdAddress
+from kwokctl.etcd.kv import answer_decoding, request_encoding
 from kwokctl.etcd.kv.operations import (
     Answer,
     Compare,
@@ -78,8 +78,10 @@ class Kv:
 
     async def get(self, key: bytes) -> KeyValue | None:
         """Return what is stored at a key, or None."""
-        answer = await self.channel.call(_RANGE, encoding.range_request(key), within=_WITHIN)
-        return decoding.first(decoding.answer_by(decoding.read_page, answer))
+        answer = await self.channel.call(
+            _RANGE, request_encoding.range_request(key), within=_WITHIN
+        )
+        return answer_decoding.first(answer_decoding.answer_by(answer_decoding.read_page, answer))
 
     async def page(
         self,
@@ -95,43 +97,43 @@ class Kv:
         With a `revision` they are as they were then; EtcdRefusedError with code 11 (OUT_OF_RANGE) means that it
         has been compacted, or is to come. The next page begins at the last key followed by a zero byte.
         """
-        request = encoding.range_request(
+        request = request_encoding.range_request(
             start, end, limit=limit, revision=revision, keys_only=keys_only
         )
         answer = await self.channel.call(_RANGE, request, within=_WITHIN)
-        return decoding.answer_by(decoding.read_page, answer)
+        return answer_decoding.answer_by(answer_decoding.read_page, answer)
 
     async def count(self, start: bytes, end: bytes, *, revision: int = 0) -> int:
         """Return how many keys there are in a range, as it was in a revision if one is given."""
-        request = encoding.count_request(start, end, revision=revision)
+        request = request_encoding.count_request(start, end, revision=revision)
         answer = await self.channel.call(_RANGE, request, within=_WITHIN)
-        return decoding.answer_by(decoding.read_count, answer)
+        return answer_decoding.answer_by(answer_decoding.read_count, answer)
 
     async def written(
         self, start: bytes, end: bytes, *, since: int, revision: int = 0
     ) -> list[KeyValue]:
         """Return the keys of a range that were last written at `since` or later."""
-        request = encoding.written_request(start, end, since=since, revision=revision)
+        request = request_encoding.written_request(start, end, since=since, revision=revision)
         answer = await self.channel.call(_RANGE, request, within=_WITHIN)
-        return decoding.answer_by(decoding.read_page, answer).items
+        return answer_decoding.answer_by(answer_decoding.read_page, answer).items
 
     async def created(self, start: bytes, end: bytes, *, since: int) -> list[KeyValue]:
         """Return the keys of a range, without values, that were made at `since` or later."""
-        request = encoding.created_request(start, end, since=since)
+        request = request_encoding.created_request(start, end, since=since)
         answer = await self.channel.call(_RANGE, request, within=_WITHIN)
-        return decoding.answer_by(decoding.read_page, answer).items
+        return answer_decoding.answer_by(answer_decoding.read_page, answer).items
 
     async def delete_all(self, start: bytes, end: bytes) -> int:
         """Delete the keys of the half-open range [`start`, `end`), in one revision; return their number."""
-        request = encoding.deletion_request(start, end)
+        request = request_encoding.deletion_request(start, end)
         answer = await self.channel.call(_DELETE_RANGE, request, within=_WITHIN)
-        return decoding.answer_by(decoding.read_deleted, answer)
+        return answer_decoding.answer_by(answer_decoding.read_deleted, answer)
 
     async def txn(self, txn: Txn, *, within: float = _WITHIN) -> TxnAnswer:
         """Do a transaction: all of it, or what it has for the other case."""
-        request = encoding.txn_request(txn)
+        request = request_encoding.txn_request(txn)
         answer = await self.channel.call(_TXN, request, within=within)
-        return decoding.answer_by(decoding.read_txn, answer)
+        return answer_decoding.answer_by(answer_decoding.read_txn, answer)
 
     def watch(
         self, start: bytes, end: bytes, *, since: int
@@ -147,25 +149,27 @@ class Kv:
 
     async def log_in(self, user: str, password: str) -> None:
         """Make all later calls as a user of etcd."""
-        request = encoding.login_request(user, password)
+        request = request_encoding.login_request(user, password)
         answer = await self.channel.call(_AUTHENTICATE, request, within=_WITHIN)
-        self.channel.authorize(decoding.answer_by(decoding.read_token, answer))
+        self.channel.authorize(answer_decoding.answer_by(answer_decoding.read_token, answer))
 
     async def compact(self, revision: int) -> None:
         """Forget what was overwritten or deleted before a revision; wait until that is done."""
-        request = encoding.compaction_request(revision)
+        request = request_encoding.compaction_request(revision)
         await self.channel.call(_COMPACT, request, within=_WITHIN)
 
     async def grant(self, seconds: int) -> int:
         """Make a lease that ends after a number of seconds; return its id."""
-        answer = await self.channel.call(_GRANT, encoding.lease_request(seconds), within=_WITHIN)
-        return decoding.answer_by(decoding.read_granted, answer)
+        answer = await self.channel.call(
+            _GRANT, request_encoding.lease_request(seconds), within=_WITHIN
+        )
+        return answer_decoding.answer_by(answer_decoding.read_granted, answer)
 
     async def granted_seconds(self, lease: int) -> int:
         """Return for how many seconds a lease was made; 0 if it has ended."""
-        request = encoding.lease_request(lease)
+        request = request_encoding.lease_request(lease)
         answer = await self.channel.call(_TIME_TO_LIVE, request, within=_WITHIN)
-        return decoding.answer_by(decoding.read_granted_seconds, answer)
+        return answer_decoding.answer_by(answer_decoding.read_granted_seconds, answer)
 
     async def close(self) -> None:
         """Close the connection; calls under way fail."""

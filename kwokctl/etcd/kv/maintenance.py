@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kwokctl.etcd.kv.decoding import answer_by, header_revision
+from kwokctl.etcd.kv.answer_decoding import answer_by, header_revision
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.protobuf import LENGTH, VARINT, fields, mark, tag, varint
 

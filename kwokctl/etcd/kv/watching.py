@@ -6,8 +6,8 @@ from contextlib import aclosing
 
 from kwokctl.errors import ConflictError, EtcdGoneError, EtcdRefusedError
 from kwokctl.etcd.grpc.channel import Channel
-from kwokctl.etcd.kv import encoding
-from kwokctl.etcd.kv.decoding import answer_by, read_watch
+from kwokctl.etcd.kv import request_encoding
+from kwokctl.etcd.kv.answer_decoding import answer_by, read_watch
 from kwokctl.etcd.kv.operations import KeyChange, WatchAnswer
 
 _WATCH = "/etcdserverpb.Watch/Watch"
@@ -44,7 +44,7 @@ async def _once(
     channel: Channel, start: bytes, end: bytes, since: int
 ) -> AsyncGenerator[list[KeyChange], None]:
     """Yield changes as long as one connection lasts; EtcdGoneError at its end."""
-    request = encoding.watch_request(start, end, since=since)
+    request = request_encoding.watch_request(start, end, since=since)
     async with aclosing(channel.stream(_WATCH, request, within=_WITHIN)) as answers:
         async for data in answers:
             answer = answer_by(read_watch, data)

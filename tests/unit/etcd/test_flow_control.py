@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from kwokctl.etcd.grpc import frames
-from kwokctl.etcd.grpc.frames import (
+from kwokctl.etcd.grpc import http2_frames
+from kwokctl.etcd.grpc.http2_frames import (
     DATA,
     END_STREAM,
     INITIAL_WINDOW_SIZE,
@@ -23,8 +23,8 @@ class Strict:
     def __init__(self, seed: int) -> None:
         self.dice = random.Random(seed)
         self.peer = Peer()
-        self.window = self.initial = frames.DEFAULT_WINDOW
-        self.frame_size = frames.DEFAULT_FRAME_SIZE
+        self.window = self.initial = http2_frames.DEFAULT_WINDOW
+        self.frame_size = http2_frames.DEFAULT_FRAME_SIZE
         self.windows: dict[int, int] = {}
         self.bodies: dict[int, bytes] = {}
         self.ended: set[int] = set()
@@ -124,7 +124,7 @@ async def test_noise_ends_a_connection_and_nothing_else(seed: int) -> None:
         for _ in range(20):
             size = dice.randrange(20)
             kind, flags, stream = dice.randrange(12), dice.getrandbits(8), dice.randrange(6)
-            head = frames.HEAD.pack(size << 8 | kind, flags, stream)
+            head = http2_frames.HEAD.pack(size << 8 | kind, flags, stream)
             peer.say(head + dice.randbytes(size))
             if peer.transport.is_aborted:
                 break
@@ -141,6 +141,6 @@ async def test_a_cancelled_call_gives_back_no_more_than_its_stream() -> None:
 
     assert [f.kind for f in await peer.heard()] == [RST_STREAM] * 3
     call = peer.call(b"y")
-    assert [f.kind for f in await peer.heard()] == [frames.HEADERS]
+    assert [f.kind for f in await peer.heard()] == [http2_frames.HEADERS]
     peer.say(window_update(0, 10))
     assert [f.stream for f in await peer.heard()] == [call.stream]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kwokctl.etcd import shim
-from kwokctl.etcd.kv import decoding, encoding
+from kwokctl.etcd.kv import answer_decoding, request_encoding
 from kwokctl.etcd.kv.kv import (
     Answer,
     Compare,
@@ -154,7 +154,7 @@ class Dice:
 def test_a_compare_and_put_is_these_bytes() -> None:
     txn = Txn((Compare(b"k", 300),), (Put(b"k", b"v"),), (Get(b"k"),))
 
-    assert encoding.txn_request(txn) == (
+    assert request_encoding.txn_request(txn) == (
         b"\x0a\x08" + b"\x10\x02" + b"\x1a\x01k" + b"\x30\xac\x02"
         b"\x12\x08" + b"\x12\x06" + b"\x0a\x01k" + b"\x12\x01v"
         b"\x1a\x05" + b"\x0a\x03" + b"\x0a\x01k"
@@ -164,19 +164,19 @@ def test_a_compare_and_put_is_these_bytes() -> None:
 def test_any_transaction_reads_as_it_was_meant(rpc: Any) -> None:
     for seed in SEEDS:
         ours, theirs = Dice(seed, rpc).txn()
-        assert rpc.TxnRequest.FromString(encoding.txn_request(ours)) == theirs, seed
+        assert rpc.TxnRequest.FromString(request_encoding.txn_request(ours)) == theirs, seed
 
 
 def test_any_answer_to_a_transaction_is_understood(rpc: Any) -> None:
     for seed in SEEDS:
         ours, theirs = Dice(seed, rpc).answer()
-        assert decoding.read_txn(theirs.SerializeToString()) == ours, seed
+        assert answer_decoding.read_txn(theirs.SerializeToString()) == ours, seed
 
 
 def test_any_page_is_understood(rpc: Any) -> None:
     for seed in SEEDS:
         ours, theirs = Dice(seed, rpc).page()
-        assert decoding.read_page(theirs.SerializeToString()) == ours, seed
+        assert answer_decoding.read_page(theirs.SerializeToString()) == ours, seed
 
 
 @pytest.mark.parametrize(
@@ -194,13 +194,13 @@ def test_a_range_reads_as_it_was_meant(rpc: Any, options: dict[str, Any]) -> Non
         key=b"a", **{"range_end" if name == "end" else name: v for name, v in options.items()}
     )
 
-    assert rpc.RangeRequest.FromString(encoding.range_request(b"a", **options)) == theirs
+    assert rpc.RangeRequest.FromString(request_encoding.range_request(b"a", **options)) == theirs
 
 
 def test_a_compaction_waits_until_the_space_is_free(rpc: Any) -> None:
     theirs = rpc.CompactionRequest(revision=12345, physical=True)
 
-    assert rpc.CompactionRequest.FromString(encoding.compaction_request(12345)) == theirs
+    assert rpc.CompactionRequest.FromString(request_encoding.compaction_request(12345)) == theirs
 
 
 def test_unknown_fields_are_skipped() -> None:
@@ -210,7 +210,7 @@ def test_unknown_fields_are_skipped() -> None:
     )  # fmt: skip
     page = b"\x12" + varint(7 + len(strange)) + b"\x0a\x01k" + strange + b"\x2a\x02vv"
 
-    assert decoding.read_page(strange + page + strange) == KeyPage(
+    assert answer_decoding.read_page(strange + page + strange) == KeyPage(
         [KeyValue(b"k", b"vv", 0)], more=False, revision=0
     )
 
@@ -219,7 +219,7 @@ def test_a_header_with_an_unknown_field_is_decoded() -> None:
     header = b"\x08\x01" + b"\x18\xac\x02" + b"\x20\x05" + b"\x28\x01"
     answer = b"\x0a" + bytes((len(header),)) + header + b"\x10\x01"
 
-    assert decoding.read_txn(answer) == TxnAnswer(succeeded=True, revision=300, answers=())
+    assert answer_decoding.read_txn(answer) == TxnAnswer(succeeded=True, revision=300, answers=())
 
 
 def test_the_last_of_an_answer_s_bytes_may_not_be_missing(rpc: Any) -> None:
@@ -229,7 +229,7 @@ def test_the_last_of_an_answer_s_bytes_may_not_be_missing(rpc: Any) -> None:
             ends = {end for _, _, end in fields(whole, 0, len(whole))}
             for cut in set(range(1, len(whole))) - ends:
                 with pytest.raises(MessageError, match="truncated"):
-                    decoding.read_txn(whole[:cut])
+                    answer_decoding.read_txn(whole[:cut])
 
 
 @pytest.mark.parametrize(
@@ -238,14 +238,14 @@ def test_the_last_of_an_answer_s_bytes_may_not_be_missing(rpc: Any) -> None:
 )
 def test_bytes_that_are_no_message_are_an_error(data: bytes) -> None:
     with pytest.raises(MessageError):
-        decoding.read_txn(data)
+        answer_decoding.read_txn(data)
 
 
 def test_noise_is_either_decoded_or_a_message_error() -> None:
     dice = random.Random(7)
     for _ in range(3000):
         noise = dice.randbytes(dice.randrange(40))
-        for read in (decoding.read_txn, decoding.read_page):
+        for read in (answer_decoding.read_txn, answer_decoding.read_page):
             # Anything else that is raised fails the test.
             with suppress(MessageError):
                 read(noise)

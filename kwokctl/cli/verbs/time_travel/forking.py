@@ -106,7 +106,7 @@ def snapshot_of(source: str | None, wanted: WantedForks) -> Path | None:
 
 def show_seed(call: Invocation, snapshot: Path, wanted: WantedForks) -> None:
     """Say what `create` would do with a file; SnapshotError if it is no snapshot."""
-    from kwokctl.etcd.snapshots.snapshot import verify
+    from kwokctl.etcd.snapshot_files import verify
 
     verify(snapshot)
     names = ", ".join(f"'{name}'" for name in _numbered(call, wanted))

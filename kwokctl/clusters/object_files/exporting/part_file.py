@@ -14,7 +14,7 @@ from kwokctl.clusters.object_files.documents import SEPARATOR
 from kwokctl.clusters.object_files.exporting.listing import PagePlace
 from kwokctl.clusters.object_files.rules.applying import fresh_salt
 from kwokctl.errors import ConflictError, UnavailableError
-from kwokctl.etcd.snapshots.snapshot import check_free
+from kwokctl.etcd.snapshot_files import check_free
 from kwokctl.host.files import write_atomic
 
 _COMPRESSED = (".gz", ".tgz")

@@ -28,7 +28,7 @@ from kwokctl.dataplane.pacing import write_until_shown
 from kwokctl.dataplane.port import FEWEST_COPIES
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import Compare, Put
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.resource import NAMESPACES, PODS
 from kwokctl.kube.stored import MetadataInJson, ObjectInJson

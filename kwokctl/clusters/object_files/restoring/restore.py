@@ -21,7 +21,7 @@ from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.errors import SnapshotError
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,

@@ -2,7 +2,7 @@
 
 from kwokctl.clusters.time_travel.changes import ChangedObject, changed_objects
 from kwokctl.clusters.time_travel.scope import RewindScope
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 
 MAP = b'{"apiVersion":"example.com/v1","kind":"Widget"}'
 

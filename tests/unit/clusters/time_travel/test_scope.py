@@ -3,7 +3,7 @@
 import pytest
 
 from kwokctl.clusters.time_travel.scope import RewindScope
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_difference import Write
 
 SCOPE = RewindScope("/registry")
 CRD = "apiextensions.k8s.io/customresourcedefinitions/widgets.example.com"

@@ -16,8 +16,8 @@ from kwokctl.clusters.time_travel.rewind import advance, check_origin, has_same_
 from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.kv.kv import Txn, TxnAnswer
-from kwokctl.etcd.marks.content import opened
-from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.mark_content import opened
+from kwokctl.etcd.marks.mark_difference import Write
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.full_disk import full_disk
 from tests.support.options import cluster_options

@@ -8,8 +8,8 @@ import pytest
 
 from kwokctl.errors import ConfigError, EtcdGoneError, UnavailableError
 from kwokctl.etcd.grpc.channel import Channel
-from kwokctl.etcd.grpc.dial import EtcdAddress
-from kwokctl.etcd.grpc.frames import LARGEST_WINDOW, REFUSED_STREAM, rst_stream
+from kwokctl.etcd.grpc.dial_etcd import EtcdAddress
+from kwokctl.etcd.grpc.http2_frames import LARGEST_WINDOW, REFUSED_STREAM, rst_stream
 from tests.support.certificates import certificates
 from tests.support.eventually import eventually
 from tests.support.grpc_server import Server, Session, echo

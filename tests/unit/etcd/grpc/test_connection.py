@@ -2,8 +2,8 @@
 
 import asyncio
 
-from kwokctl.etcd.grpc import frames, hpack
-from kwokctl.etcd.grpc.frames import (
+from kwokctl.etcd.grpc import hpack, http2_frames
+from kwokctl.etcd.grpc.http2_frames import (
     ACK,
     CONTINUATION,
     DATA,
@@ -125,7 +125,7 @@ async def test_padding_and_priorities_are_ignored() -> None:
         frame(HEADERS, END_HEADERS | PADDED | PRIORITIZED, 1, b"\x02" + bytes(5) + BEGIN + b"\0\0"),
         frame(DATA, PADDED, 1, b"\x03" + message(b"padded") + b"\0\0\0"),
         frame(DATA, PADDED, 1, b"\x00"),
-        frame(frames.PRIORITY, 0, 1, bytes(5)),
+        frame(http2_frames.PRIORITY, 0, 1, bytes(5)),
         frame(HEADERS, END_HEADERS | PRIORITIZED | END_STREAM, 1, bytes(5) + END),
     )
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from kwokctl.errors import EtcdGoneError
-from kwokctl.etcd.grpc import frames
-from kwokctl.etcd.grpc.errors import NotProcessedError
-from kwokctl.etcd.grpc.frames import (
+from kwokctl.etcd.grpc import http2_frames
+from kwokctl.etcd.grpc.call_errors import NotProcessedError
+from kwokctl.etcd.grpc.http2_frames import (
     CANCEL,
     MAX_CONCURRENT_STREAMS,
     PING,
@@ -123,7 +123,7 @@ async def test_a_second_goaway_is_accepted() -> None:
     peer = Peer()
     first, second = peer.call(), peer.call()
 
-    peer.say(goaway(frames.LARGEST_WINDOW))
+    peer.say(goaway(http2_frames.LARGEST_WINDOW))
     peer.say(goaway(1))
 
     assert isinstance(await wrong(second), NotProcessedError)

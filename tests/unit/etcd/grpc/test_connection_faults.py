@@ -3,8 +3,8 @@
 import pytest
 
 from kwokctl.errors import EtcdGoneError, EtcdRefusedError
-from kwokctl.etcd.grpc import frames, hpack
-from kwokctl.etcd.grpc.frames import (
+from kwokctl.etcd.grpc import hpack, http2_frames
+from kwokctl.etcd.grpc.http2_frames import (
     CANCEL,
     CONTINUATION,
     DATA,
@@ -114,9 +114,9 @@ async def test_an_answer_that_is_not_one_whole_message_is_lost(content: bytes) -
         (settings({MAX_FRAME_SIZE: 100}), "out of bounds"),
         (frame(PING, 0, 0, b"short"), "wrong length"),
         (frame(RST_STREAM, 0, 1, b"abc"), "wrong length"),
-        (frame(frames.GOAWAY, 0, 0, b"abc"), "wrong length"),
+        (frame(http2_frames.GOAWAY, 0, 0, b"abc"), "wrong length"),
         (window_update(0, 0), "by zero bytes"),
-        (window_update(0, frames.LARGEST_WINDOW), "too large"),
+        (window_update(0, http2_frames.LARGEST_WINDOW), "too large"),
         (frame(DATA, 0, 1, bytes(16_385)), "larger than agreed"),
     ],
 )

@@ -1,6 +1,6 @@
 """How messages are sent: within the windows, frames and streams that a server grants."""
 
-from kwokctl.etcd.grpc.frames import (
+from kwokctl.etcd.grpc.http2_frames import (
     CANCEL,
     DATA,
     END_STREAM,

@@ -1,7 +1,7 @@
 import pytest
 
 from kwokctl.etcd.grpc import hpack
-from kwokctl.etcd.grpc.frames import PeerError
+from kwokctl.etcd.grpc.http2_frames import PeerError
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from kwokctl.errors import EtcdGoneError, EtcdRefusedError
-from kwokctl.etcd.grpc import frames
+from kwokctl.etcd.grpc import http2_frames
 from kwokctl.etcd.grpc.call import PREFIX, StreamCall
 from kwokctl.etcd.grpc.channel import Channel
-from kwokctl.etcd.grpc.dial import EtcdAddress
+from kwokctl.etcd.grpc.dial_etcd import EtcdAddress
 from tests.support.eventually import eventually
 from tests.support.grpc_server import Server, Session
 from tests.support.http2_peer import (
@@ -55,7 +55,7 @@ async def test_the_window_of_a_stream_never_ends() -> None:
 
     peer.say(headers(1, BEGIN), data(1, message(b"x" * 100)))
 
-    assert await peer.heard() == [(frames.WINDOW_UPDATE, 0, 1, (105).to_bytes(4))]
+    assert await peer.heard() == [(http2_frames.WINDOW_UPDATE, 0, 1, (105).to_bytes(4))]
 
 
 async def test_what_has_come_before_an_error_is_still_read() -> None:

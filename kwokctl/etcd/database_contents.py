@@ -9,8 +9,8 @@ https://github.com/etcd-io/etcd/blob/main/server/storage/mvcc/revision.go).
 from collections.abc import Iterator
 from pathlib import Path
 
+from kwokctl.etcd.bolt import Bolt, DamagedFileError
 from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark
-from kwokctl.etcd.snapshots.bolt import Bolt, DamagedFileError
 
 _BUCKET = b"key"
 _REVISION_BYTES = 8

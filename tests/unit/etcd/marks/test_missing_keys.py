@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from kwokctl.etcd.marks.missing import FEW, MissingKeys
+from kwokctl.etcd.marks.present import FEW, MissingKeys
 
 KNOWN = [f"/registry/pods/default/pod-{n:05}".encode() for n in range(10 * FEW)]
 

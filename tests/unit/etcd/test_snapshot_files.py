@@ -1,3 +1,5 @@
+""""""
+
 import hashlib
 import stat
 import struct
@@ -8,10 +10,9 @@ from typing import Any, cast
 import pytest
 
 from kwokctl.errors import ConflictError, SnapshotError, UnavailableError
-from kwokctl.etcd import shim
-from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd import shim, snapshot_files
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.etcd.kv.maintenance import MemberStatus
-from kwokctl.etcd.snapshots import snapshot
 from kwokctl.progress import Silent
 from tests.support.original_snapshot import unpacked
 
@@ -35,8 +36,8 @@ class FakeEtcd:
             take(part)
 
 
-async def save(etcd: FakeEtcd, path: Path, *, force: bool = False) -> snapshot.SavedSnapshot:
-    return await snapshot.save(cast(EtcdClient, etcd), path, force=force, progress=Silent())
+async def save(etcd: FakeEtcd, path: Path, *, force: bool = False) -> snapshot_files.SavedSnapshot:
+    return await snapshot_files.save(cast(EtcdClient, etcd), path, force=force, progress=Silent())
 
 
 @pytest.mark.parametrize("cut", [1, 31, 33, 1000, 1030, len(WHOLE)])
@@ -48,7 +49,7 @@ async def test_a_stream_is_saved_whatever_its_parts(tmp_path: Path, cut: int) ->
     assert path.read_bytes() == WHOLE
     assert saved.size == len(WHOLE)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    snapshot.verify(path)
+    snapshot_files.verify(path)
 
 
 @pytest.mark.parametrize("stream", [WHOLE[:-1], WHOLE[:-1] + b"x", b"", b"x" + WHOLE[1:]])
@@ -112,12 +113,12 @@ def test_a_file_that_cannot_be_trusted_is_refused(
     path.write_bytes(content)
 
     with pytest.raises(SnapshotError, match=said):
-        snapshot.verify(path)
+        snapshot_files.verify(path)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="cannot be read"):
-        snapshot.verify(tmp_path / "absent.db")
+        snapshot_files.verify(tmp_path / "absent.db")
 
 
 def test_etcd3_works_with_the_protobuf_of_today() -> None:
@@ -132,7 +133,7 @@ def test_etcd3_works_with_the_protobuf_of_today() -> None:
 def test_a_snapshot_of_the_original_is_whole_and_holds_objects(tmp_path: Path) -> None:
     file = unpacked(tmp_path)
 
-    snapshot.verify(file)
-    snapshot.check_objects(file, "/registry")
+    snapshot_files.verify(file)
+    snapshot_files.check_objects(file, "/registry")
     with pytest.raises(SnapshotError, match="no Kubernetes objects under '/other'"):
-        snapshot.check_objects(file, "/other")
+        snapshot_files.check_objects(file, "/other")

@@ -4,12 +4,12 @@ import asyncio
 from collections import deque
 from typing import cast
 
-from kwokctl.etcd.grpc import frames
+from kwokctl.etcd.grpc import http2_frames
 from kwokctl.etcd.grpc.call import Deadlines, RpcCall, RpcOutcome
-from kwokctl.etcd.grpc.errors import NotProcessedError, explained, gone, refused
-from kwokctl.etcd.grpc.frames import LARGEST_WINDOW, PeerError
+from kwokctl.etcd.grpc.call_errors import NotProcessedError, explained, gone, refused
+from kwokctl.etcd.grpc.frame_sender import Sender
+from kwokctl.etcd.grpc.http2_frames import LARGEST_WINDOW, PeerError
 from kwokctl.etcd.grpc.receiver import Receiver
-from kwokctl.etcd.grpc.sender import Sender
 
 _REPLENISH_AFTER = 1 << 20
 """Bytes that are received before the server gets a WINDOW_UPDATE for them."""
@@ -63,7 +63,7 @@ class GrpcConnection(asyncio.Protocol):
         """Give up a call, if it is still under way; nothing of it stays behind."""
         if self._calls.pop(call.stream, None) is not None:
             self._sender.forget(call.stream)
-            self._sender.put(frames.rst_stream(call.stream, frames.CANCEL))
+            self._sender.put(http2_frames.rst_stream(call.stream, http2_frames.CANCEL))
             self._go_on()
         elif call in self._waiting:
             self._waiting.remove(call)
@@ -78,7 +78,7 @@ class GrpcConnection(asyncio.Protocol):
         """Send the preface of a client."""
         # uvloop's transports do not derive from asyncio's.
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.write(frames.OPENING)
+        self._transport.write(http2_frames.OPENING)
 
     def data_received(self, data: bytes) -> None:
         """Take the received bytes."""
@@ -100,7 +100,7 @@ class GrpcConnection(asyncio.Protocol):
         """Keep a piece of an answer."""
         self._unreplenished += size
         if self._unreplenished >= _REPLENISH_AFTER:
-            self._sender.put(frames.window_update(0, self._unreplenished))
+            self._sender.put(http2_frames.window_update(0, self._unreplenished))
             self._unreplenished = 0
         call = self._calls.get(stream)
         if call is None:
@@ -112,7 +112,7 @@ class GrpcConnection(asyncio.Protocol):
             return
         if call.is_stream:
             # Its window would be used up some day.
-            self._sender.put(frames.window_update(stream, size))
+            self._sender.put(http2_frames.window_update(stream, size))
         if ends:
             self._finish(call, refused(_UNKNOWN, "its answer has no status"))
 
@@ -142,15 +142,17 @@ class GrpcConnection(asyncio.Protocol):
             self._check_known(stream)
             return
         self._sender.forget(stream)
-        if code == frames.REFUSED_STREAM:
+        if code == http2_frames.REFUSED_STREAM:
             self._finish(call, NotProcessedError())
         else:
             self._finish(call, gone(self._target, f"it cancelled the call (HTTP/2 error {code})"))
 
     def on_settings(self, settings: dict[int, int]) -> None:
         """Apply the server's settings."""
-        self._sender.put(frames.frame(frames.SETTINGS, frames.ACK, 0))
-        self._streams_at_most = settings.get(frames.MAX_CONCURRENT_STREAMS, self._streams_at_most)
+        self._sender.put(http2_frames.frame(http2_frames.SETTINGS, http2_frames.ACK, 0))
+        self._streams_at_most = settings.get(
+            http2_frames.MAX_CONCURRENT_STREAMS, self._streams_at_most
+        )
         self._sender.adjust(settings)
         if not self.greeted.done():
             self.greeted.set_result(None)
@@ -158,7 +160,7 @@ class GrpcConnection(asyncio.Protocol):
 
     def on_ping(self, payload: bytes) -> None:
         """Answer a ping at once: the server measures by it how large its windows should be."""
-        self._sender.put(frames.frame(frames.PING, frames.ACK, 0, payload))
+        self._sender.put(http2_frames.frame(http2_frames.PING, http2_frames.ACK, 0, payload))
 
     def on_goaway(self, last: int) -> None:
         """Open no new streams; calls that the server has not processed may be sent elsewhere."""
@@ -189,7 +191,7 @@ class GrpcConnection(asyncio.Protocol):
         del self._calls[call.stream]
         if self._sender.forget(call.stream):
             # The server has answered before the whole request was sent: it needs no more of it.
-            self._sender.put(frames.rst_stream(call.stream, frames.CANCEL))
+            self._sender.put(http2_frames.rst_stream(call.stream, http2_frames.CANCEL))
         if error is not None:
             call.fail(error)
         elif not call.succeed():

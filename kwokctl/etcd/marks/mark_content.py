@@ -19,7 +19,7 @@ import msgspec
 
 from kwokctl.errors import SnapshotError
 from kwokctl.etcd.kv.operations import KeyValue
-from kwokctl.etcd.marks.difference import Kept
+from kwokctl.etcd.marks.mark_difference import Kept
 
 _ANY_VERSION = b"kwokctl mark "
 _MAGIC = _ANY_VERSION + b"1\n\0"

@@ -1,9 +1,11 @@
+""""""
+
 from pathlib import Path
 
 import pytest
 
-from kwokctl.etcd.snapshots.bolt import DamagedFileError
-from kwokctl.etcd.snapshots.contents import has_key, last_revision, look
+from kwokctl.etcd.bolt import DamagedFileError
+from kwokctl.etcd.database_contents import has_key, last_revision, look
 from tests.support.bolt_file import PAGE, database
 
 KUBERNETES = ["/registry/namespaces/kube-system", "/registry/pods/default/a", "/registry/x"]

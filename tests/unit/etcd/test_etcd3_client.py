@@ -1,3 +1,5 @@
+""""""
+
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from kwokctl.errors import UnavailableError
-from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.etcd.kv.maintenance import MemberStatus
 from tests.support.eventually import eventually
 from tests.support.fake_etcd import FakeEtcd, serving

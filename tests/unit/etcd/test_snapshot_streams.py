@@ -1,3 +1,5 @@
+""""""
+
 import asyncio
 import hashlib
 import os
@@ -10,8 +12,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from kwokctl.errors import ConflictError, SnapshotError, UnavailableError
-from kwokctl.etcd.client import EtcdClient
-from kwokctl.etcd.snapshots import snapshot
+from kwokctl.etcd import snapshot_files
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.progress import Silent, Step
 from tests.support.fake_etcd import FakeEtcd, bolt_database, serving, snapshot_of
 
@@ -78,7 +80,7 @@ async def test_a_snapshot_is_summed_up_and_counted_on_the_way(
 ) -> None:
     etcd.parts = parts
     path, progress = tmp_path / "s.db", Listening()
-    saved = await snapshot.save(client, path, force=False, progress=progress)
+    saved = await snapshot_files.save(client, path, force=False, progress=progress)
     assert path.read_bytes() == _WHOLE
     assert saved.sha256 == hashlib.sha256(_DATABASE).hexdigest()
     assert (progress.total, progress.done) == (4096, len(_WHOLE))
@@ -89,7 +91,7 @@ async def test_a_stream_that_breaks_leaves_nothing(
 ) -> None:
     etcd.breaks = True
     with pytest.raises(UnavailableError, match="the disk is gone"):
-        await snapshot.save(client, tmp_path / "s.db", force=False, progress=Silent())
+        await snapshot_files.save(client, tmp_path / "s.db", force=False, progress=Silent())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -99,7 +101,7 @@ async def test_a_cancelled_save_leaves_nothing(
     etcd.stalls = True
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.2):
-            await snapshot.save(client, tmp_path / "s.db", force=False, progress=Silent())
+            await snapshot_files.save(client, tmp_path / "s.db", force=False, progress=Silent())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -110,7 +112,7 @@ async def test_a_full_disk_is_reported_and_leaves_no_file(
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
     try:
         with pytest.raises(UnavailableError, match="cannot be written: File too large"):
-            await snapshot.save(client, tmp_path / "s.db", force=False, progress=Silent())
+            await snapshot_files.save(client, tmp_path / "s.db", force=False, progress=Silent())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(tmp_path.iterdir()) == []
@@ -123,17 +125,17 @@ async def test_a_pipe_is_neither_replaced_nor_read(
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(ConflictError, match="is not a file"):
-        await snapshot.save(client, pipe, force=force, progress=Silent())
+        await snapshot_files.save(client, pipe, force=force, progress=Silent())
     assert pipe.is_fifo()
     with pytest.raises(SnapshotError, match="is not a file"):
-        snapshot.verify(pipe)
+        snapshot_files.verify(pipe)
 
 
 def test_a_file_that_was_cut_by_whole_pages_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     path.write_bytes(_WHOLE[:-512])
     with pytest.raises(SnapshotError, match="is damaged"):
-        snapshot.verify(path)
+        snapshot_files.verify(path)
 
 
 def _program(folder: Path, script: str) -> Path:
@@ -146,7 +148,7 @@ def _program(folder: Path, script: str) -> Path:
 async def test_restoring_raises_revisions_and_forgets_what_is_older(tmp_path: Path) -> None:
     etcdutl = _program(tmp_path, f'printf "%s\\n" "$@" > {tmp_path}/words')
     path, data = tmp_path / "s.db", tmp_path / "data"
-    await snapshot.restore(etcdutl, path, data, bump_revision=1234)
+    await snapshot_files.restore(etcdutl, path, data, bump_revision=1234)
     words = (tmp_path / "words").read_text().splitlines()
     assert words[:3] == ["snapshot", "restore", str(path)]
     assert {f"--data-dir={data}", "--bump-revision=1234", "--mark-compacted"} <= set(words)
@@ -155,5 +157,5 @@ async def test_restoring_raises_revisions_and_forgets_what_is_older(tmp_path: Pa
 async def test_a_failed_restore_reports_the_reason(tmp_path: Path) -> None:
     etcdutl = _program(tmp_path, "echo no space left >&2; exit 3")
     with pytest.raises(SnapshotError) as caught:
-        await snapshot.restore(etcdutl, tmp_path / "s.db", tmp_path / "data", bump_revision=1)
+        await snapshot_files.restore(etcdutl, tmp_path / "s.db", tmp_path / "data", bump_revision=1)
     assert caught.value.detail == "no space left"

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from kwokctl.etcd.grpc.call import PREFIX, RpcCall
-from kwokctl.etcd.grpc.frames import (
+from kwokctl.etcd.grpc.http2_frames import (
     DATA,
     DEFAULT_FRAME_SIZE,
     DEFAULT_WINDOW,

@@ -6,8 +6,8 @@ import pytest
 
 from kwokctl.errors import SnapshotError
 from kwokctl.etcd.kv.operations import KeyValue
-from kwokctl.etcd.marks.content import ContentWriter, opened
-from kwokctl.etcd.marks.difference import Kept
+from kwokctl.etcd.marks.mark_content import ContentWriter, opened
+from kwokctl.etcd.marks.mark_difference import Kept
 
 ITEMS = [KeyValue(b"/a", b"one", 5), KeyValue(b"/b", b"", 6, 77), KeyValue(b"/c", b"\0\xff", 7)]
 

@@ -9,8 +9,8 @@ from typing import Self
 import msgspec
 
 from kwokctl.errors import ConfigError, UnavailableError
-from kwokctl.etcd.grpc.connection import GrpcConnection
-from kwokctl.etcd.grpc.errors import explained, unreachable
+from kwokctl.etcd.grpc.call_errors import explained, unreachable
+from kwokctl.etcd.grpc.grpc_connection import GrpcConnection
 
 _UNIX = "unix:"
 _ALPN = "h2"

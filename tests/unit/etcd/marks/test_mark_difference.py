@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 
 from kwokctl.etcd.kv.operations import KeyValue
-from kwokctl.etcd.marks.difference import Kept, Write, difference
+from kwokctl.etcd.marks.mark_difference import Kept, Write, difference
 
 KEYS = [f"/registry/pods/default/{name}".encode() for name in "abcdefgh"]
 Store = dict[bytes, tuple[bytes, int]]

@@ -19,9 +19,9 @@ import msgspec
 
 from kwokctl.errors import CommandError, ConflictError, SnapshotError, UnavailableError
 from kwokctl.etcd import member
-from kwokctl.etcd.client import EtcdClient
-from kwokctl.etcd.snapshots.bolt import MAGIC, DamagedFileError
-from kwokctl.etcd.snapshots.contents import has_key, look
+from kwokctl.etcd.bolt import MAGIC, DamagedFileError
+from kwokctl.etcd.database_contents import has_key, look
+from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.host import process
 from kwokctl.progress import Progress, Step
 

@@ -1,1 +1,0 @@
-"""etcd snapshot files, and the database files that they hold."""

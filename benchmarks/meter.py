@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchmarks.cluster import BenchCluster
 from benchmarks.observer import Observer
 from benchmarks.processes import cpu_seconds, resident_bytes
-from kwokctl.kube.collections.terminated_watchers import ended_watches
+from kwokctl.kube.collections.server_metrics import ended_watches
 from kwokctl.kube.transport.pool import Pool
 
 COMMAND = "kwokctl"

@@ -52,7 +52,7 @@ from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host import files
 from kwokctl.host.ports import dialled
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.terminated_watchers import EndedWatches
+from kwokctl.kube.collections.server_metrics import EndedWatches
 from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool

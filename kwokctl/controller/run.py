@@ -53,7 +53,7 @@ from kwokctl.embedded.process import (
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
+from kwokctl.kube.collections.server_metrics import NAME, EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.replacing import replace

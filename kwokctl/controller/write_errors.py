@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from kwokctl.controller.stages.places import FieldEvaluationError, StagePlace
 from kwokctl.errors import ExpressionError, KwokctlError, RequestError
-from kwokctl.kube.transport.rights import MissingRight, missing_right
+from kwokctl.kube.transport.refusals import MissingRight, missing_right
 from kwokctl.retry import backoff, may_pass
 
 log = logging.getLogger(__name__)

@@ -20,10 +20,10 @@ from kwokctl.dataplane.port import (
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import EVENTS, LEASES, NODE_LEASES, Resource
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.request import JSON, header_value
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
+from kwokctl.kube.transport.request_encoder import JSON, header_value
 
 FIELD_MANAGER = "kwok"
 """The name under which managed fields record what we have written."""

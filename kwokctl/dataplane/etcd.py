@@ -37,11 +37,11 @@ from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.names import new_uid
-from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.apply_patch import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.resource import EVENTS, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource
 from kwokctl.kube.statuses import check_change
-from kwokctl.kube.stored import ObjectInJson, value_of
+from kwokctl.kube.stored_json import ObjectInJson, value_of
 
 _KINDS = frozenset({NODES, PODS})
 

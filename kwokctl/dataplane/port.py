@@ -21,7 +21,7 @@ from kwokctl.errors import ApiError, RequestError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 FEWEST_COPIES = 24
 """The smallest number of objects for which copies pay: fewer are created through the API."""

@@ -1,6 +1,6 @@
 """Decides which changes of an object can be written to etcd as changes of its status. Pure."""
 
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 def version_of(value: ObjectInJson) -> int:

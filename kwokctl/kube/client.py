@@ -9,8 +9,8 @@ from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import KNOWN, Resource, quoted
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.request import JSON
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
+from kwokctl.kube.transport.request_encoder import JSON
 
 FIELD_MANAGER = "kwokctl"
 _KNOWN = {(r.api_version, r.kind): r for r in KNOWN}

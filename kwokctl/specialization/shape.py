@@ -8,7 +8,7 @@ import orjson
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
-from kwokctl.kube.stored import value_of
+from kwokctl.kube.stored_json import value_of
 from kwokctl.specialization.holes import TOKENS, Hole, HoleContent, mapped, token
 
 Holes = tuple[str, ...]

@@ -9,7 +9,7 @@ from kwokctl.controller.in_memory.changes import WORDS, check_changes
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.patching import strategic_merge
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from kwokctl.kube.patching.managed_fields import (
     STATUS_KEYS,
     after_metadata_update,
@@ -18,7 +18,7 @@ from kwokctl.kube.patching.managed_fields import (
 from kwokctl.kube.patching.merge_keys import LISTS, Fields, ListRule
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.kube.transport.request import JSON
+from kwokctl.kube.transport.request_encoder import JSON
 from tests.support.client_writes import patch as write_patch
 from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed

@@ -12,7 +12,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.statuses import check_status
-from kwokctl.kube.statuses.checking import TYPES
+from kwokctl.kube.statuses.decodable import TYPES
 from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed
 from tests.support.random_shapes import ODD, places, random_object

@@ -14,10 +14,10 @@ from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from kwokctl.kube.resource import EVENTS, NAMESPACES, PODS
 from kwokctl.kube.statuses import check_change
-from kwokctl.kube.stored import value_of
+from kwokctl.kube.stored_json import value_of
 from kwokctl.kube.transport.pool import Pool, Response
 from tests.support.memory_etcd import MemoryEtcd
 

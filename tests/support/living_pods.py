@@ -14,7 +14,7 @@ from kwokctl.errors import EtcdRefusedError
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from kwokctl.kube.resource import PODS
 from tests.support.etcd_of_pods import KEYS
 from tests.support.kubelet_recordings.cases import Action, cases

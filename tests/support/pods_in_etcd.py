@@ -30,7 +30,7 @@ from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.stored import value_of
+from kwokctl.kube.stored_json import value_of
 from tests.support.as_scale_writes import as_scale_writes
 from tests.support.etcd_of_pods import KEYS, Api, Etcd, Namespaces, with_version
 from tests.support.recording_plane import RecordingPlane

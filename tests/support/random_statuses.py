@@ -6,7 +6,7 @@ from random import Random
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.kube.statuses.checking import TYPES
+from kwokctl.kube.statuses.decodable import TYPES
 from tests.support.random_shapes import random_object
 
 _AMOUNTS: list[Json] = [

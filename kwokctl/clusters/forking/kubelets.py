@@ -14,7 +14,7 @@ from kwokctl.host.processes.launches import Launches
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET
 from kwokctl.tasks import for_each
 

@@ -14,7 +14,7 @@ from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.port import DataPlane, DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.kube.collections.terminated_watchers import EndedWatches
+from kwokctl.kube.collections.server_metrics import EndedWatches
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.progress import Progress

@@ -19,7 +19,7 @@ from kwokctl.kube.collections.paging import ListQuery, count, list_pages
 from kwokctl.kube.collections.tables import columns
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
 
 
 class Existing(msgspec.Struct, frozen=True, kw_only=True):

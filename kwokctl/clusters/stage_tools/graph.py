@@ -16,7 +16,7 @@ from kwokctl.expr.duration import parse_time
 from kwokctl.expr.gotemplate.template import Functions
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.apply_patch import UnknownPatchError, apply_patch
 
 _ENOUGH = 200
 """States of an object after which a set is taken to lead on without end."""

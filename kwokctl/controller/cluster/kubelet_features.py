@@ -10,7 +10,7 @@ from random import Random
 
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ApiError
-from kwokctl.kube.feature_gates import gates_that_are_on
+from kwokctl.kube.collections.server_metrics import gates_that_are_on
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.replacing import replace
 from kwokctl.retry import may_pass, until_answered

@@ -30,7 +30,7 @@ from kwokctl.dataplane.port import Figures, ObjectKey
 from kwokctl.errors import RequestError
 from kwokctl.expr.budget import BudgetError
 from kwokctl.kube.resource import Resource
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 _QUIET = 1.0
 """Seconds without a play after which an object counts as settled."""

@@ -16,7 +16,7 @@ from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.specialization.shape import ObjectForm
 
 

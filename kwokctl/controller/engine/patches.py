@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.apply_patch import UnknownPatchError, apply_patch
 
 
 def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json | None:

@@ -13,7 +13,7 @@ from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.model import Stage
 from kwokctl.errors import ExpressionError
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.retry import until_answered
 
 _OBJECTS_PER_BATCH = 200

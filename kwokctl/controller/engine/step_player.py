@@ -25,7 +25,7 @@ from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES, Resource
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 class StepPlayer:

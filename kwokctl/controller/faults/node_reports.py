@@ -16,7 +16,7 @@ from kwokctl.errors import RequestError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.apply_patch import UnknownPatchError, apply_patch
 
 
 class EndlessPlayError(Exception):

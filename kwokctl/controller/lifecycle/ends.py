@@ -8,7 +8,7 @@ import msgspec
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment
 from kwokctl.json_value import Json
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 EVICTED = "Evicted"
 _DEADLINE = "DeadlineExceeded"

@@ -16,7 +16,7 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.replacing import replace
 from kwokctl.specialization.holes import mapped
 from kwokctl.specialization.shape import ObjectForm, Shape

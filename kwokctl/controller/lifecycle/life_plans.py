@@ -10,7 +10,7 @@ from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
 from kwokctl.controller.lifecycle.statuses import has_started
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.errors import ExpressionError
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.specialization.ripening import Ripening
 from kwokctl.specialization.shape import ObjectForm, Shape
 from kwokctl.specialization.source import MisfitError

@@ -17,7 +17,7 @@ from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodM
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.replacing import replace
 
 

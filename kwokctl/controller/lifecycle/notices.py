@@ -7,7 +7,7 @@ from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import FINAL, Absence
 from kwokctl.controller.lifecycle.statuses import has_started
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 class PodNotices:

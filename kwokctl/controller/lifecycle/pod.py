@@ -26,7 +26,7 @@ from kwokctl.controller.lifecycle.pod_containers import PodContainers
 from kwokctl.controller.lifecycle.resizing import let_replace, resize
 from kwokctl.controller.lifecycle.statuses import addresses_of
 from kwokctl.json_value import Json
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.replacing import replace
 
 _SANDBOX = 0.5

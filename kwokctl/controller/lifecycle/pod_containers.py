@@ -12,7 +12,7 @@ from kwokctl.controller.lifecycle.containers.states import fresh_status
 from kwokctl.controller.lifecycle.moments import read_moment
 from kwokctl.controller.lifecycle.outcome import PodMemory
 from kwokctl.json_value import Json
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 class PodContainers:

@@ -13,7 +13,7 @@ from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.lifecycle.pod_containers import PodContainers
 from kwokctl.controller.stages.identifiers import container_id
 from kwokctl.json_value import Json
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 SANDBOX_CHANGED = PodEvent(
     reason="SandboxChanged", message="Pod sandbox changed, it will be killed and re-created."

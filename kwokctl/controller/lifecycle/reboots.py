@@ -9,7 +9,7 @@ from kwokctl.controller.lifecycle.reboot import restarted
 from kwokctl.controller.lifecycle.statuses import status_patch
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 class Reboots:

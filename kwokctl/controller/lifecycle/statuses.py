@@ -6,7 +6,7 @@ from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.dataplane.port import Patch
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 def addresses_of(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:

@@ -13,7 +13,7 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.statuses import changed_parts
 from kwokctl.specialization.holes import Hole, LooseHole, mapped

@@ -14,8 +14,8 @@ import msgspec
 from kwokctl.kube.collections.known_objects import metadata_of
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.request import JSON
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
+from kwokctl.kube.transport.request_encoder import JSON
 from kwokctl.kube.transport.wire import BY_SERVER, lost
 
 PAGE = 500

@@ -9,7 +9,7 @@ import msgspec
 
 from kwokctl.kube.collections.paging import ListMetadata, ListQuery
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
 
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _PAGE = 5_000

@@ -19,11 +19,16 @@ import msgspec
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.known_objects import Identified, Key, Known, Metadata, metadata_of
 from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_from_cache, list_pages
-from kwokctl.kube.collections.refusals import has_forgotten, is_final, is_forbidden, is_not_served
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.request import JSON
-from kwokctl.kube.transport.status import status_of
+from kwokctl.kube.transport.refusals import (
+    has_forgotten,
+    is_final,
+    is_forbidden,
+    is_not_served,
+    status_of,
+)
+from kwokctl.kube.transport.request_encoder import JSON
 from kwokctl.kube.transport.stream import Lines
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 """The statuses that every API server certainly decodes, and takes."""
 
 from kwokctl.kube.statuses.change import changed_parts, check_change, takes_any_text
-from kwokctl.kube.statuses.checking import check_status
+from kwokctl.kube.statuses.decodable import check_status
 
 __all__ = ["changed_parts", "check_change", "check_status", "takes_any_text"]

@@ -12,7 +12,7 @@ import orjson
 
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.kube.statuses.checking import TYPES, check_status
+from kwokctl.kube.statuses.decodable import TYPES, check_status
 from kwokctl.kube.statuses.node_rules import NODE_RULES
 from kwokctl.kube.statuses.pod_rules import POD_RULES
 from kwokctl.kube.statuses.rule import Check, Rule, StatusChange

@@ -20,8 +20,8 @@ from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.dial import ServerAddress, dial, tls_context
 from kwokctl.kube.transport.probe import probe
-from kwokctl.kube.transport.request import JSON, RequestEncoder
-from kwokctl.kube.transport.status import refusal, retry_after
+from kwokctl.kube.transport.refusals import refusal, retry_after
+from kwokctl.kube.transport.request_encoder import JSON, RequestEncoder
 from kwokctl.kube.transport.stream import KeptStreams, Stream
 from kwokctl.kube.transport.wire import LOST, TIMEOUT, HttpConnection, Response, Wire, lost
 

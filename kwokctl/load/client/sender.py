@@ -16,7 +16,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.request import JSON
+from kwokctl.kube.transport.request_encoder import JSON
 from kwokctl.load.arrival import Made
 from kwokctl.load.description.schema import LoadSpec
 from kwokctl.replacing import replace

@@ -7,7 +7,7 @@ from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.eviction.victims import victim_of
 from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from kwokctl.replacing import replace
 from tests.support.kubelet_recordings.cases import Action, Case
 from tests.support.kubelet_recordings.views import View, view_of, without_repeats

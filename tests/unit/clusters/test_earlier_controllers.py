@@ -12,7 +12,7 @@ import pytest
 from kwokctl.clusters.scaling.kubelets import kubelet_of
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.kube.collections.samples import values
+from kwokctl.kube.collections.server_metrics import values
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool, Response
 from tests.support.earlier_releases import ANSWERS_SUFFIX, FOLDER, NODE

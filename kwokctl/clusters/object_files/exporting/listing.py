@@ -9,9 +9,9 @@ import msgspec
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.paging import ListPage, ListQuery, one_page
-from kwokctl.kube.collections.refusals import has_forgotten
 from kwokctl.kube.served_kinds import ServedKind
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.refusals import has_forgotten
 from kwokctl.retry import retried
 from kwokctl.tasks import beside
 

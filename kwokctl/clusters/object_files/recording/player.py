@@ -22,7 +22,7 @@ from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import FIELD_MANAGER, Client, PatchType
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.transport.request import JSON
+from kwokctl.kube.transport.request_encoder import JSON
 from kwokctl.progress import Step
 from kwokctl.retry import may_pass
 

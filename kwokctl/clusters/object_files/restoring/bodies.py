@@ -6,7 +6,7 @@ import orjson
 
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.json_value import Json
-from kwokctl.kube.stored import MetadataInJson, ObjectInJson
+from kwokctl.kube.stored_json import MetadataInJson, ObjectInJson
 
 NOT_SENT = (
     "uid", "resourceVersion", "selfLink", "generation", "creationTimestamp", "deletionTimestamp",

@@ -31,7 +31,7 @@ from kwokctl.etcd.kv.kv import Compare, Put
 from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.resource import NAMESPACES, PODS
-from kwokctl.kube.stored import MetadataInJson, ObjectInJson
+from kwokctl.kube.stored_json import MetadataInJson, ObjectInJson
 
 
 class _Pod(msgspec.Struct, frozen=True):

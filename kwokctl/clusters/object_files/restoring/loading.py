@@ -20,7 +20,7 @@ from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.surroundings import Surroundings
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import FIELD_MANAGER, Client
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.progress import Step
 from kwokctl.retry import may_pass, retried
 from kwokctl.tasks import for_each

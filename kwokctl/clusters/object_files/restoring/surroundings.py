@@ -11,7 +11,7 @@ from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import NAMESPACES, SERVICE_ACCOUNTS, Resource
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 class Surroundings:

@@ -25,7 +25,7 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 from kwokctl.expr.gotemplate.template import Functions
 from kwokctl.json_value import Json
-from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.apply_patch import UnknownPatchError, apply_patch
 
 _PLAYS = 500
 """For each kind: sets with many ways through them are not searched to the end."""

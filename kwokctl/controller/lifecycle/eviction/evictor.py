@@ -13,7 +13,7 @@ from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 log = logging.getLogger(__name__)
 

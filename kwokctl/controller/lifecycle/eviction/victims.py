@@ -11,7 +11,7 @@ from kwokctl.controller.lifecycle.admission.requests import amount
 from kwokctl.errors import KwokctlError
 from kwokctl.expr.cel.values.quantities import CelQuantity
 from kwokctl.json_value import Json
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 _RESOURCES = {
     "MemoryPressure": "memory",

@@ -5,7 +5,7 @@ import orjson
 from kwokctl.clusters.object_files.restoring.bodies import replacing, sent, without_address
 from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.json_value import Json
-from kwokctl.kube.stored import ObjectInJson
+from kwokctl.kube.stored_json import ObjectInJson
 
 OLD, NEW = "00000000-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000001"
 

@@ -7,7 +7,7 @@ import pytest
 from kwokctl.clusters.scaling.context import ScaleContext, Supervision
 from kwokctl.clusters.scaling.rate import FLOOR, PATIENCE, STEADY, Pace, held_back
 from kwokctl.config.data_path import Choice
-from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
+from kwokctl.kube.collections.server_metrics import NAME, EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS, Resource
 from kwokctl.kube.transport.pool import Pool, Response

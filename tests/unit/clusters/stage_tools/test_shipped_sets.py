@@ -12,7 +12,7 @@ from kwokctl.clusters.stage_tools.sources import object_in, stage_documents_of, 
 from kwokctl.clusters.stage_tools.states import state_of
 from kwokctl.controller.stages.choice import basis, pick
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from tests.support.options import cluster_options
 
 FOLDER = Path(__file__).parents[3] / "golden" / "stages" / "sets"

@@ -15,7 +15,7 @@ from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr import cel, gotemplate, jq
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
 from kwokctl.replacing import replace
 from tests.support.engine_rig import (
     BUSY,

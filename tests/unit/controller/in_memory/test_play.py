@@ -14,7 +14,7 @@ from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.embedded.selection import select
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS
 from tests.support import virtual_time
 from tests.support.fake_cluster import FakeCluster

@@ -5,7 +5,7 @@ import pytest
 
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.errors import ApiError
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
 from tests.support.lease_rig import BUSY, Rig, story
 
 

@@ -17,7 +17,7 @@ from kwokctl.controller.plans.plans import Plans
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.stored import value_of
+from kwokctl.kube.stored_json import value_of
 from kwokctl.specialization.shape import ObjectForm, Shape
 from kwokctl.specialization.source import Functions, MisfitError
 from tests.support.etcd_of_pods import with_version

@@ -1,7 +1,7 @@
 """How the status of a pod is written."""
 
 from kwokctl.controller.lifecycle.statuses import status_patch
-from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.apply_patch import apply_patch
 from tests.support.pod_lives import Life, pod
 
 

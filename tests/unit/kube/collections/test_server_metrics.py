@@ -1,7 +1,9 @@
+""""""
+
 import asyncio
 from typing import Any
 
-from kwokctl.kube.collections.terminated_watchers import EndedWatches
+from kwokctl.kube.collections.server_metrics import EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool, Response
 from tests.support import virtual_time

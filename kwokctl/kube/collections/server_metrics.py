@@ -1,17 +1,29 @@
-"""Reads how many watches an API server has ended because their clients were too slow.
+"""Reads single figures out of the metrics of a component, which may be megabytes of text.
 
-It counts them in `apiserver_terminated_watchers_total`, by resource
-(https://kubernetes.io/docs/reference/instrumentation/metrics/); each of them lists again.
+An API server counts the watches that it has ended because their clients were too slow and, from Kubernetes 1.26 on, its
+feature gates, in `kubernetes_feature_enabled` (https://kubernetes.io/docs/reference/instrumentation/metrics/). A version
+says less: gates can be set.
 """
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from kwokctl.errors import ApiError
-from kwokctl.kube.collections.samples import values
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import refusal
+
+
+def values(text: bytes, name: str) -> Iterator[float]:
+    """Yield the value of each sample of a metric that has labels."""
+    start = f"\n{name}{{".encode()
+    at = text.find(start)
+    while at >= 0:
+        end = text.find(b"\n", at + 1)
+        yield float(text[at + 1 : end if end >= 0 else len(text)].rpartition(b" ")[2])
+        at = text.find(start, end) if end >= 0 else -1
+
 
 NAME = "apiserver_terminated_watchers_total"
 _WITHIN = 3.0
@@ -64,3 +76,14 @@ class EndedWatches:
         with suppress(ApiError):
             self.number = await ended_watches(self._pool)
             self._first = self.number if self._first is None else self._first
+
+
+_ON = re.compile(rb'^kubernetes_feature_enabled\{name="(\w+)"[^}]*\} 1$', re.MULTILINE)
+
+
+async def gates_that_are_on(pool: Pool) -> frozenset[str]:
+    """Return the names of the gates; ApiError if the API server does not report its metrics."""
+    response = await pool.request("GET", "/metrics", accept="text/plain")
+    if response.status != 200:
+        raise refusal(response.status, response.body)
+    return frozenset(name.decode() for name in _ON.findall(response.body))

@@ -12,7 +12,7 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching import json_patch, strategic_merge
 from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.merge_keys import LISTS, NOTHING
-from kwokctl.kube.patching.nulls import replaced
+from kwokctl.kube.patching.strategic_merge import replaced
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
 __all__ = ["UnknownPatchError", "apply_patch"]

@@ -1,3 +1,5 @@
+""""""
+
 import copy
 from typing import Any
 
@@ -5,7 +7,7 @@ import pytest
 
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.apply_patch import UnknownPatchError, apply_patch
 
 POD = {
     "apiVersion": "v1",

@@ -1,9 +1,10 @@
+""""""
+
 import json
 
 import pytest
 
-from kwokctl.kube.transport.rights import MissingRight, missing_right
-from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.refusals import MissingRight, missing_right, refusal
 
 
 def refused(message: str) -> bytes:

@@ -8,10 +8,10 @@ from typing import Any
 
 from kwokctl.cli import app
 from kwokctl.clusters.state.documents import SETTLED_BY_CLUSTER
-from kwokctl.config.extras.reader import ExtraComponentShape
-from kwokctl.config.kinds import API_VERSIONS
-from kwokctl.config.patches.reader import ComponentPatchShape
-from kwokctl.config.patches.shapes import StrictShape
+from kwokctl.config.document_kinds import API_VERSIONS
+from kwokctl.config.extras.extras_reader import ExtraComponentShape
+from kwokctl.config.patches.document_shapes import StrictShape
+from kwokctl.config.patches.patch_reader import ComponentPatchShape
 from kwokctl.controller.configuration import OPTIONS, WITHOUT_SPANS
 from kwokctl.embedded.flags import RefusedFlag
 from kwokctl.kwok.flags import parser

@@ -17,7 +17,7 @@ from kwokctl.clusters.in_cluster.steering import steering
 from kwokctl.clusters.in_cluster.workload import VARIABLES
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import KUBELET_PODS, documents_of, sets_in_force, shipped_sets
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 

@@ -13,7 +13,7 @@ from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.state.home import Home
-    from kwokctl.config.documents import Document
+    from kwokctl.config.config_documents import Document
     from kwokctl.model import ClusterName
 
 P = ParamSpec("P")
@@ -79,7 +79,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
 
     def documents(self) -> "tuple[Document, ...]":
         """Read the configuration: the user's default file, then every `--config`."""
-        from kwokctl.config.documents import latest_of_each, load_documents
+        from kwokctl.config.config_documents import latest_of_each, load_documents
 
         default = self.home.workdir.root / "kwok.yaml"
         found = load_documents(self.config, default=default, progress=self.progress)

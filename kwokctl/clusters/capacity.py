@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from kwokctl.components.heartbeat import Heartbeat
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 
 NODE_BYTES = 2_100

@@ -29,8 +29,8 @@ from kwokctl.clusters.state.saved import Saved, load, version_remark
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, wanted_cluster
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
+from kwokctl.config.config_documents import Document
 from kwokctl.config.data_path import Choice
-from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConflictError, KwokctlError

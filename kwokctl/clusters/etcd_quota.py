@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import orjson
 
 from kwokctl.clusters.capacity import FULL, LEASE_BYTES, POD_REVISIONS, REVISION_BYTES
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError, make_room
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import NOSPACE, MemberStatus, alarms, defragment, status

@@ -31,11 +31,11 @@ from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stopped_components import outage, watch_etcd
 from kwokctl.components.definitions import etcd
 from kwokctl.components.fake_nodes import kubelet_address, kubelet_port
+from kwokctl.config.config_documents import Document
 from kwokctl.config.data_path import Choice
-from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import with_values
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS

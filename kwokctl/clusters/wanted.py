@@ -22,9 +22,9 @@ from kwokctl.components.definitions.kwok_kubelet import KwokKubeletOptions
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
 from kwokctl.components.metrics.rounds import settle_rounds
 from kwokctl.components.plan import SELECTION, known_limits, selected
+from kwokctl.config.config_documents import Document
 from kwokctl.config.data_path import Choice
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import STAGE
+from kwokctl.config.document_kinds import STAGE
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import Patches
 from kwokctl.config.resolve import Resolved

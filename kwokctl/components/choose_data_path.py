@@ -12,7 +12,7 @@ from kwokctl.components.plan import selected
 from kwokctl.config.data_path import Choice
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch, Patches
-from kwokctl.config.patches.words import patches_of
+from kwokctl.config.patches.patch_reader import patches_of
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER
 
 _STORED_ELSEWHERE = (

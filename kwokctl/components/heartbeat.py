@@ -7,7 +7,7 @@ import msgspec
 
 from kwokctl.artifacts.versions import minor
 from kwokctl.config.declaring import Spelling, declared
-from kwokctl.config.nodes.options import HeartbeatOptions
+from kwokctl.config.node_options import HeartbeatOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.replacing import replace

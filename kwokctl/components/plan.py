@@ -7,9 +7,9 @@ from kwokctl.components.custom.extras import extra_component, extra_discoveries,
 from kwokctl.components.metrics.metrics_page import MetricsPage
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.folder import of_components, shipped
+from kwokctl.config.component_limits import parse_limits
 from kwokctl.config.declaring import declared
 from kwokctl.config.groups import SelectionOptions
-from kwokctl.config.limits import parse_limits
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch

@@ -1,8 +1,8 @@
 """Writes the level of the log as each program wants it; without one, programs have their own."""
 
 from kwokctl.components.flags import Value
+from kwokctl.config import flag_words
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.original import levels
 
 _WORDS = ((8, "error"), (4, "warn"), (0, "info"))
 
@@ -30,5 +30,5 @@ def in_a_word(options: ClusterOptions) -> Value:
 
 
 def _number(options: ClusterOptions) -> int | None:
-    found = levels.number(options.verbosity) if options.verbosity else 0
+    found = flag_words.read_level(options.verbosity) if options.verbosity else 0
     return found or None

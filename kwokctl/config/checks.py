@@ -15,9 +15,9 @@ import msgspec
 
 from kwokctl.artifacts.locations import split_pin
 from kwokctl.artifacts.module_parts import FORM, is_module_part, module_part
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import expanded
 from kwokctl.kube.names import is_subdomain

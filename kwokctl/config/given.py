@@ -9,7 +9,7 @@ import msgspec
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.checks import is_file
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.values.readers import read_number, read_switch, read_whole
+from kwokctl.config.flag_words import read_number, read_switch, read_whole
 from kwokctl.errors import ConfigError, KwokctlError, UsageError
 from kwokctl.host.paths import expanded
 

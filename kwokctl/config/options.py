@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
-from kwokctl.config import checks, version_checks
+from kwokctl.config import checks, flag_words, version_checks
 from kwokctl.config.add_on_images import AddOnImageOptions
 from kwokctl.config.declaring import (
     GENERAL,
@@ -32,10 +32,9 @@ from kwokctl.config.groups import (
     SelectionOptions,
     ToolOptions,
 )
-from kwokctl.config.nodes.options import HeartbeatOptions, ObjectOptions
-from kwokctl.config.original import levels
+from kwokctl.config.node_options import HeartbeatOptions, ObjectOptions
 from kwokctl.config.profiles import PROFILES
-from kwokctl.config.tracing import TracingOptions
+from kwokctl.config.tracing_options import TracingOptions
 from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
 from kwokctl.replacing import replace
@@ -51,7 +50,7 @@ _COMPONENTS = ("components", "extras")
 def _log_level(word: str) -> checks.InvalidText | None:
     """Accept a level of the log."""
     try:
-        levels.number(word)
+        flag_words.read_level(word)
     except ValueError:
         hint = "for example: DEBUG, INFO, WARN, ERROR, -4 or INFO+2"
         return checks.InvalidText("not a level", hint)

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 import msgspec
 
 from kwokctl.config import profiles
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.documents import Document
-from kwokctl.config.extras.reader import extras_in, repeated
+from kwokctl.config.extras.extras_reader import extras_in, repeated
 from kwokctl.config.given import Given
-from kwokctl.config.keys import KIND, from_document, named_without_effect, options_of
 from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.option_keys import KIND, from_document, named_without_effect, options_of
 from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.config.original import compat, old_names, unserved
 from kwokctl.config.original.not_served import NOT_SERVED

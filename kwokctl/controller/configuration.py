@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kwokctl.config import checks
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.embedded.selection import requirements
 from kwokctl.errors import UsageError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, idle_options
 from kwokctl.controller.documents.programs import read_programs

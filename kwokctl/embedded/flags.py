@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from kwokctl.config.values import readers
+from kwokctl.config import flag_words
 from kwokctl.errors import UsageError
 from kwokctl.host.ports import ANY
 
@@ -76,7 +76,7 @@ def _metavar(action: argparse.Action) -> str:
 def switch(text: str) -> bool:
     """Read a switch as Go's flags have it."""
     try:
-        return readers.read_switch(text)
+        return flag_words.read_switch(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false") from None
 
@@ -88,7 +88,7 @@ SWITCH: dict[str, Any] = {"type": switch, "nargs": "?", "const": True, "metavar"
 def whole(text: str) -> int:
     """Read a whole number."""
     try:
-        return readers.read_whole(text)
+        return flag_words.read_whole(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
 
@@ -100,7 +100,7 @@ def log_level(text: str) -> int:
     if head in names:
         return names[head] + (int(tail) if sign and tail.isascii() and tail.isdecimal() else 0)
     try:
-        return readers.read_whole(text)
+        return flag_words.read_whole(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a log level") from None
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.config.documents import Document, load_documents
-from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.config_documents import Document, load_documents
+from kwokctl.config.document_kinds import FOR_KUBELET
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.embedded.flags import parse_address
 from kwokctl.embedded.selection import Selection, select

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
 from kwokctl.embedded.http.routes import Route
 from kwokctl.kubelet.documents.in_force import lookup_uses

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.streams.attach.documents import ATTACHES

@@ -8,8 +8,8 @@ import msgspec
 
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import KUBELET_PODS, documents_of, sets_in_force
-from kwokctl.config.documents import Document, load_documents
-from kwokctl.config.kinds import FOR_KUBELET, KWOK
+from kwokctl.config.config_documents import Document, load_documents
+from kwokctl.config.document_kinds import FOR_KUBELET, KWOK
 from kwokctl.controller.settings import Settings, custom_kinds_of, options_of, settings_of
 from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import default_workdir, expanded

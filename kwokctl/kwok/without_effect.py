@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import FOR_KUBELET
 from kwokctl.controller.configuration import KIND
 from kwokctl.controller.flags import NO_TRACING
 from kwokctl.errors import UsageError

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.clusters.objects.manifests import objects_of
-from kwokctl.config.documents import STDIN, Document, load_documents
-from kwokctl.config.kinds import LOAD
+from kwokctl.config.config_documents import STDIN, Document, load_documents
+from kwokctl.config.document_kinds import LOAD
 from kwokctl.errors import ConfigError, ExpressionError, NotFoundError
 from kwokctl.expr.gotemplate import template
 from kwokctl.kube.names import LABEL_RULE, is_label

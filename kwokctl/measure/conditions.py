@@ -9,7 +9,7 @@ import msgspec
 
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.errors import ApiError
 from kwokctl.host.memory import machine_memory
 from kwokctl.kube.client import Client

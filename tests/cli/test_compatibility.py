@@ -10,8 +10,8 @@ from kwokctl.components.catalog import usual_options
 from kwokctl.components.plan import selected
 from kwokctl.config import checks, version_checks
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.documents import Document
 from kwokctl.config.options import spellings, value_of
 from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.resolve import Resolved, resolve_options

@@ -10,9 +10,9 @@ from kwokctl.cli.main import run
 from kwokctl.clusters.configuration.controller_documents import check_documents
 from kwokctl.clusters.state.documents import kept_documents
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.documents import Document, load_documents
-from kwokctl.config.extras.reader import read_extras
-from kwokctl.config.patches.reader import read_patches
+from kwokctl.config.config_documents import Document, load_documents
+from kwokctl.config.extras.extras_reader import read_extras
+from kwokctl.config.patches.patch_reader import read_patches
 from kwokctl.controller.configuration import OPTIONS, ControllerOption, given_options, idle_options
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.kwok.flags import parser

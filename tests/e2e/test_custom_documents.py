@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.document_kinds import FOR_KUBELET
 from tests.support.installed import Installed, condition, end, until
 from tests.support.speaking import WAYS, speaking
 

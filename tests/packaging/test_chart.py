@@ -12,7 +12,7 @@ from kwokctl.clusters.in_cluster.manifest import manifest
 from kwokctl.clusters.in_cluster.request import THROUGH_POD, ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
 from kwokctl.clusters.in_cluster.stages import chosen_stages, has_kubelet_pods
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.expr import yaml
 from tests.support.helm import helm
 

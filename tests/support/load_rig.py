@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.kube.client import Client

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.embedded.http.listening import listening_sockets
 from kwokctl.embedded.http.messages import Request
 from kwokctl.embedded.http.routes import RouteTable

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.embedded.http.messages import Request
 from kwokctl.expr import yaml
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView

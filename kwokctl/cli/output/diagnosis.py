@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 from kwokctl.cli.output.progress_rows import safe
-from kwokctl.config.original import levels
+from kwokctl.config import flag_words
 from kwokctl.errors import UsageError
 
 _LOGGERS = ("kwokctl", "runtimes")
@@ -15,7 +15,7 @@ _LOGGERS = ("kwokctl", "runtimes")
 def level(text: str) -> int:
     """Read a level as the original has it, `DEBUG`, `-4`, `INFO+2`; return Python's number."""
     try:
-        steps = levels.number(text)
+        steps = flag_words.read_level(text)
     except ValueError as e:
         raise UsageError(
             f"'--v' is '{text}', not a level",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kwokctl.cli.output import results, streams
 from kwokctl.cli.output.characters import encodable
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 
 if TYPE_CHECKING:
     from kwokctl.clusters.overview.figures import (

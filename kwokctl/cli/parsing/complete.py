@@ -6,7 +6,7 @@ from typing import Literal
 from kwokctl.artifacts.versions import known_kube_versions
 from kwokctl.cli.parsing.parameters import Parameter
 from kwokctl.components.catalog import catalog, usual_options
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.config.options import spellings
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import WorkDir, default_workdir

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
+from kwokctl.config import flag_words
 from kwokctl.config.checks import INT32, Check, InvalidText, is_file, is_folder
-from kwokctl.config.values import readers
 from kwokctl.errors import UsageError
 from kwokctl.kube.names import LABEL_RULE, is_label, is_label_value
 from kwokctl.waits import USUAL
@@ -31,7 +31,7 @@ _LONGEST = 2**63 / 1e9
 def read_switch(flag: str, text: str) -> bool:
     """Read the value of a switch as Go's flags do: `true`, `T`, `1`, `false`, `F`, `0`."""
     try:
-        return readers.read_switch(text)
+        return flag_words.read_switch(text)
     except ValueError as e:
         raise UsageError(f"'{flag}' is a switch: '{text}' is neither 'true' nor 'false'") from e
 
@@ -61,7 +61,7 @@ def whole_number(flag: str, *, least: int = INT32[0], most: int = INT32[1]) -> C
 
     def read(text: str) -> int:
         try:
-            number = readers.read_whole(str(text))  # a default comes as a number
+            number = flag_words.read_whole(str(text))  # a default comes as a number
         except ValueError as e:
             raise UsageError(f"'{flag}' is '{text}', not a whole number") from e
         if number < least:

@@ -17,7 +17,7 @@ from kwokctl.config.checks import is_file
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from kwokctl.config.documents import Document
+    from kwokctl.config.config_documents import Document
     from kwokctl.config.resolve import Resolved
     from kwokctl.json_value import Json
 
@@ -121,7 +121,7 @@ def convert(
     """
     from kwokctl.clusters.configuration.convert import converted
     from kwokctl.clusters.configuration.default_file import rewrite
-    from kwokctl.config.documents import load_documents
+    from kwokctl.config.config_documents import load_documents
     from kwokctl.expr import yaml
 
     for file in files or ():

@@ -140,7 +140,7 @@ def manifest(
         has_kubelet_pods,
         kubelet_documents,
     )
-    from kwokctl.config.kinds import KINDS, KWOK
+    from kwokctl.config.document_kinds import KINDS, KWOK
     from kwokctl.expr import yaml
 
     documents = call.documents()

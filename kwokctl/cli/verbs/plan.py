@@ -110,7 +110,7 @@ def plan(
     from kwokctl.components.definitions.etcd import EtcdOptions
     from kwokctl.components.heartbeat import heartbeat
     from kwokctl.components.plan import selected
-    from kwokctl.config.values.quantity import to_bytes
+    from kwokctl.config.quantity import to_bytes
     from kwokctl.host.memory import machine_memory
     from kwokctl.model import METRICS_SERVER
 
@@ -152,7 +152,7 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
     from kwokctl.components.heartbeat import settle_heartbeat
     from kwokctl.components.plan import SELECTION, selected
     from kwokctl.config.add_ons.enabling import resolve_with_add_ons
-    from kwokctl.config.nodes.options import HeartbeatOptions
+    from kwokctl.config.node_options import HeartbeatOptions
     from kwokctl.config.options import with_values
     from kwokctl.model import KUBE_CONTROLLER_MANAGER
 
@@ -178,7 +178,7 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
 
 
 def _table(plan: "CapacityPlan") -> None:
-    from kwokctl.config.values.quantity import to_text
+    from kwokctl.config.quantity import to_text
 
     rows = [
         ("nodes", f"{plan.nodes:,}"),

@@ -12,7 +12,7 @@ from kwokctl.waits import Standstill
 
 if TYPE_CHECKING:
     from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
-    from kwokctl.config.documents import Document
+    from kwokctl.config.config_documents import Document
 
 
 def words_of(request: "ScaleRequest", wait: float | None) -> tuple[str, ...]:

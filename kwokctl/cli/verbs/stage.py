@@ -15,7 +15,7 @@ from kwokctl.cli.parsing.shapes import file_option, format_option, namespace_opt
 from kwokctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from kwokctl.config.documents import Document
+    from kwokctl.config.config_documents import Document
     from kwokctl.config.options import ClusterOptions
     from kwokctl.json_value import Json
 

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kwokctl.clusters.configuration.volumes import check_paths, in_containers, unseen
 from kwokctl.components.catalog import catalog
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import Patches, joined
-from kwokctl.config.patches.reader import patches_in
-from kwokctl.config.patches.words import check_component, patches_of
+from kwokctl.config.patches.patch_reader import check_component, patches_in, patches_of
 from kwokctl.model import ComponentName
 from kwokctl.runtime import Runtime
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import FOR_KUBELET, PROGRAM, RECORDED, STAGE
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import FOR_KUBELET, PROGRAM, RECORDED, STAGE
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import (
     KIND,

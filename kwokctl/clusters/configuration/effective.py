@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.clusters.configuration.convert import converted
-from kwokctl.config.documents import Document
-from kwokctl.config.extras.reader import FIELD as EXTRAS
-from kwokctl.config.keys import KIND, options_to_document
-from kwokctl.config.kinds import CONFIGURATION
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import CONFIGURATION
+from kwokctl.config.extras.extras_reader import FIELD as EXTRAS
+from kwokctl.config.option_keys import KIND, options_to_document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.patches.reader import FIELD, patches_in
+from kwokctl.config.patches.patch_reader import FIELD, patches_in
 from kwokctl.config.resolve import Resolved
 from kwokctl.controller.configuration import KIND as OF_CONTROLLER
 from kwokctl.json_value import Json

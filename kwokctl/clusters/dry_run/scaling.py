@@ -18,7 +18,7 @@ from kwokctl.clusters.scaling.reader import ClusterApiReader, members_of
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.errors import RequestError, UnavailableError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client

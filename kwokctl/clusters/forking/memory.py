@@ -8,7 +8,7 @@ from kwokctl.clusters import capacity
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 from kwokctl.host.memory import available_memory
 from kwokctl.host.processes.usage import resident

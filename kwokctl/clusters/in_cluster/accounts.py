@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from kwokctl.clusters.in_cluster.plurals import group, plural
 from kwokctl.clusters.in_cluster.request import NAME, ManifestRequest
 from kwokctl.clusters.in_cluster.stage_rights import EVENTS, READ, ApiRight, stage_rights
-from kwokctl.config.kinds import KWOK, STAGE
+from kwokctl.config.document_kinds import KWOK, STAGE
 from kwokctl.controller.documents import replaced
 from kwokctl.controller.stages.model import POD
 from kwokctl.json_value import Json

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kwokctl.clusters.in_cluster.request import NAME, PORT, ManifestRequest
-from kwokctl.config.kinds import CONFIGURATION
+from kwokctl.config.document_kinds import CONFIGURATION
 from kwokctl.controller.configuration import SELECTING
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json

@@ -1,7 +1,7 @@
 """The plural names of kinds, for paths and rules of the API."""
 
 from kwokctl.clusters.launching.custom_resources import shipped_definition
-from kwokctl.config.kinds import KWOK
+from kwokctl.config.document_kinds import KWOK
 
 _IRREGULAR = {"Endpoints": "endpoints"}
 """Of all kinds that Kubernetes serves by itself only this one does not follow the rule."""

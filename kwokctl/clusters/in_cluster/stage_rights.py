@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from kwokctl.clusters.in_cluster.plurals import group, plural
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.stages.model import (
     ApplyStep,
     DeleteStep,

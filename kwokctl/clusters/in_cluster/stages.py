@@ -6,9 +6,9 @@ from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.heartbeat import REAL
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import FOR_KUBELET, PROGRAM
+from kwokctl.config.document_kinds import FOR_KUBELET, PROGRAM
 from kwokctl.config.options import with_values
 from kwokctl.controller.configuration import given_options
 from kwokctl.errors import UsageError

@@ -19,13 +19,13 @@ from kwokctl.clusters.object_files.rules.schema import SnapshotRules
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.add_ons import folder as add_ons
 from kwokctl.config.add_ons.folder import AddOnShape
-from kwokctl.config.extras.reader import FIELD as EXTRAS
-from kwokctl.config.extras.reader import ExtraComponentShape
-from kwokctl.config.keys import KIND
-from kwokctl.config.kinds import API_VERSIONS, KWOK, OWN, PROGRAM
+from kwokctl.config.document_kinds import API_VERSIONS, KWOK, OWN, PROGRAM
+from kwokctl.config.extras.extras_reader import FIELD as EXTRAS
+from kwokctl.config.extras.extras_reader import ExtraComponentShape
+from kwokctl.config.option_keys import KIND
 from kwokctl.config.options import spellings
 from kwokctl.config.original.not_served import NOT_SERVED
-from kwokctl.config.patches.reader import FIELD, ComponentPatchShape
+from kwokctl.config.patches.patch_reader import FIELD, ComponentPatchShape
 from kwokctl.controller.configuration import KIND as OF_CONTROLLER
 from kwokctl.controller.configuration import OPTIONS
 from kwokctl.controller.documents.programs import ContainerProgramShape

@@ -7,7 +7,7 @@ import msgspec
 
 from kwokctl.config import checks
 from kwokctl.config.declaring import Spelling
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.config.original.not_served import NotServed
 from kwokctl.controller.configuration import ControllerOption
 from kwokctl.json_value import Json

@@ -18,8 +18,8 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
 from kwokctl.components.plan import needlessly_disabled
-from kwokctl.config.documents import Document
-from kwokctl.config.nodes.options import ObjectOptions
+from kwokctl.config.config_documents import Document
+from kwokctl.config.node_options import ObjectOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original import compat
 from kwokctl.config.resolve import Resolved

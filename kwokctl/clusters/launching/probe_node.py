@@ -13,7 +13,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.stage_sets import shipped_sets
-from kwokctl.config.kinds import STAGE
+from kwokctl.config.document_kinds import STAGE
 from kwokctl.embedded.selection import select
 from kwokctl.errors import ApiError, ComponentError
 from kwokctl.json_value import Json

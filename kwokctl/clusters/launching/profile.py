@@ -8,7 +8,7 @@ from kwokctl.components.heartbeat import heartbeat
 from kwokctl.config.data_path import Choice
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.profiles import PROFILES, Profile
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.errors import CapacityError
 from kwokctl.host.memory import machine_memory
 from kwokctl.model import METRICS_SERVER, ComponentName

@@ -12,7 +12,7 @@ from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.status import RunStatus, component_statuses, summary
 from kwokctl.components.definitions import etcd
 from kwokctl.components.heartbeat import Heartbeat, heartbeat
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv

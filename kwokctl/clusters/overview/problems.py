@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kwokctl.clusters.capacity import FULL
 from kwokctl.clusters.overview.figures import Overview, Problem
 from kwokctl.clusters.status import ComponentStatus, RunStatus
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER
 
 _LATE = 2.0

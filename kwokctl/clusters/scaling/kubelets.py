@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.in_memory.kubelet import ControllerIdentity, InMemoryKubelet
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.reader import read_stages

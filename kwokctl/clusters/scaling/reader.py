@@ -12,7 +12,7 @@ import msgspec
 
 from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.request import LABEL
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, count, list_pages

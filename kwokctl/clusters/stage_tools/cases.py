@@ -9,7 +9,7 @@ import msgspec
 from kwokctl.clusters.stage_tools.explain import as_tested, explain
 from kwokctl.clusters.stage_tools.functions import TEST_TIME, stub_functions
 from kwokctl.clusters.stage_tools.sources import object_in, stages_for
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.errors import ConfigError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json

@@ -9,8 +9,8 @@ from kwokctl.clusters.launching.custom_resources import enabled_kinds
 from kwokctl.clusters.stage_tools.sources import documents_from
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import API_VERSIONS
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.documents.stages import KIND as STAGE
 from kwokctl.controller.documents.stages import StageLibrary, stages_of_files

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.stage_sets import StageSet, documents_of, sets_in_force, shipped_sets
-from kwokctl.config.documents import STDIN, Document, load_documents
+from kwokctl.config.config_documents import STDIN, Document, load_documents
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.stages.model import Kind, Stage

@@ -7,8 +7,8 @@ the user's own, which may support more of them.
 from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import CONFIGURATION, FOR_KUBELET, PROGRAM
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import CONFIGURATION, FOR_KUBELET, PROGRAM
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import KIND
 from kwokctl.errors import UsageError

@@ -12,14 +12,14 @@ from kwokctl.clusters.state.documents import (
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.extra import ExtraComponent
-from kwokctl.config.extras.reader import FIELD as EXTRAS
+from kwokctl.config.extras.extras_reader import FIELD as EXTRAS
 from kwokctl.config.groups import ProgramOptions
-from kwokctl.config.nodes.options import ObjectOptions
+from kwokctl.config.node_options import ObjectOptions
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.patches.patch import ComponentPatch
-from kwokctl.config.patches.reader import FIELD
+from kwokctl.config.patches.patch_reader import FIELD
 from kwokctl.config.resolve import Resolved
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace

@@ -22,13 +22,13 @@ from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice
-from kwokctl.config.extras.reader import GIVEN, read_extras
-from kwokctl.config.keys import options_from_document, options_to_document
+from kwokctl.config.extras.extras_reader import GIVEN, read_extras
 from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.option_keys import options_from_document, options_to_document
 from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.patches.patch import Patches, joined
-from kwokctl.config.patches.reader import FIELD, read_patches
+from kwokctl.config.patches.patch_reader import FIELD, read_patches
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.carry_out import carry_out

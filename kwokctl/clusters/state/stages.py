@@ -17,8 +17,8 @@ from kwokctl.components.stage_sets import (
     sets_in_force,
     usual_sets,
 )
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import STAGE
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import STAGE
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.stages.rivals import rival_of
 from kwokctl.errors import UsageError

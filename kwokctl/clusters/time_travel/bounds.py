@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kwokctl.clusters.time_travel.marks import Mark
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from kwokctl.components.identities import add_on_user
 from kwokctl.components.setting import Setting
-from kwokctl.config.add_ons.words import WORD
+from kwokctl.config.add_ons.braced_words import WORD
 from kwokctl.config.extras.add_on_parts import AddOnParts, Webhooks
 from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.errors import ConfigError

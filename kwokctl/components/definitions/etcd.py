@@ -21,7 +21,7 @@ from kwokctl.config.declaring import (
     port_option,
 )
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.etcd import member
 from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host.ports import joined

@@ -32,7 +32,7 @@ from kwokctl.config.declaring import (
     option,
     port_option,
 )
-from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.document_kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original.compat import KWOKCTL
 from kwokctl.host.ports import joined

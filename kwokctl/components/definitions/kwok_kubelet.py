@@ -16,7 +16,7 @@ from kwokctl.components.flags import Value, flags
 from kwokctl.components.metrics.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import NODES, ComponentOptions, option, port_option
-from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.document_kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original.compat import KWOKCTL
 from kwokctl.model import (

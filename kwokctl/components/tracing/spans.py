@@ -12,7 +12,7 @@ from pathlib import Path
 from kwokctl.components.flags import Value
 from kwokctl.components.setting import Setting
 from kwokctl.components.tracing.jaeger_options import JaegerOptions
-from kwokctl.config.tracing import host_and_port
+from kwokctl.config.tracing_options import host_and_port
 from kwokctl.host.ports import LOOPBACK, joined
 from kwokctl.model import ETCD, JAEGER, KUBE_APISERVER, ComponentName, Mount
 from kwokctl.runtime import HOST

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from kwokctl.config.add_on_images import AddOnImageOptions, with_images
+from kwokctl.config.add_ons.braced_words import check_words
 from kwokctl.config.add_ons.folder import AddOn, folder_of, read_add_on
-from kwokctl.config.add_ons.words import check_words
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue
-from kwokctl.config.documents import Document
 from kwokctl.config.groups import SelectionOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original import unserved

@@ -8,10 +8,10 @@ import msgspec
 
 from kwokctl import assets
 from kwokctl.artifacts.module_parts import FILES, PROGRAM
-from kwokctl.config.documents import Document
-from kwokctl.config.keys import KIND as CONFIGURATION
-from kwokctl.config.kinds import API_VERSIONS
-from kwokctl.config.patches.shapes import StrictShape
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import API_VERSIONS
+from kwokctl.config.option_keys import KIND as CONFIGURATION
+from kwokctl.config.patches.document_shapes import StrictShape
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from kwokctl.artifacts.module_parts import is_module_part, module_part
-from kwokctl.config.patches.shapes import StrictShape
+from kwokctl.config.patches.document_shapes import StrictShape
 from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
 

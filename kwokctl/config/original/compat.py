@@ -7,9 +7,9 @@ the original's `kwok-controller` does, `kwok-controller` and `kwok-kubelet` do h
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kwokctl.config.checks import is_file, is_folder
+from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.documents import Document, load_documents
-from kwokctl.config.kinds import OF_CLUSTERS
+from kwokctl.config.document_kinds import OF_CLUSTERS
 from kwokctl.errors import KwokctlError
 from kwokctl.host.paths import default_workdir
 

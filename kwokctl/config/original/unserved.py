@@ -5,8 +5,8 @@ from functools import cache
 
 import msgspec
 
+from kwokctl.config.flag_words import read_switch
 from kwokctl.config.original.not_served import NOT_SERVED, NotServed
-from kwokctl.config.values.readers import read_switch
 from kwokctl.errors import NotServedError
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import OWN, PROGRAM
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import OWN, PROGRAM
 from kwokctl.controller.lifecycle.containers.program import ContainerProgram, changed
 from kwokctl.controller.lifecycle.containers.programs import ProgramRule, ProgramRules
 from kwokctl.errors import ExpressionError

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.documents.replaced import FORGET
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
-from kwokctl.config.documents import Document, FieldError
+from kwokctl.config.config_documents import Document, FieldError
 from kwokctl.controller.stages import functions, schema
 from kwokctl.controller.stages.model import (
     ApplyStep,

@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.config.document_kinds import API_VERSIONS
 from kwokctl.embedded.documents.verdicts import Bodies, Verdicts
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json

@@ -6,8 +6,8 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from kwokctl.config.documents import Document, FieldError
-from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.config.config_documents import Document, FieldError
+from kwokctl.config.document_kinds import API_VERSIONS
 from kwokctl.embedded.documents.verdicts import Bodies
 from kwokctl.errors import KwokctlError
 from kwokctl.json_value import Json

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.config.document_kinds import API_VERSIONS
 from kwokctl.errors import KwokctlError
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json

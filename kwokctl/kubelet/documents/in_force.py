@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
 from kwokctl.embedded.documents.reading import AcceptedDocument, CustomDocuments
 from kwokctl.embedded.documents.verdicts import Bodies

@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.json_value import Json
 from kwokctl.kubelet.documents.lookup import ClusterDocument, DocumentEntry, Lookup, PodDocument

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
 from kwokctl.embedded.http.messages import UpgradeHandler
 from kwokctl.embedded.http.routes import Route

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from kwokctl import assets
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.expr import yaml
 from kwokctl.kubelet.documents.in_force import DocumentsInForce
 from kwokctl.kubelet.usage.meters.fleet import FleetMeters

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kwokctl.config.kinds import LOAD, OWN
+from kwokctl.config.document_kinds import LOAD, OWN
 from kwokctl.draws.drawn import Drawn, exactly_one
 from kwokctl.json_value import Json
 from kwokctl.load.description.acts_schema import (

@@ -15,7 +15,7 @@ from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
 from kwokctl.host.files import locked, turn
 from kwokctl.host.paths import WorkDir

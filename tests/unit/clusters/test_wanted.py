@@ -14,8 +14,8 @@ from kwokctl.clusters.wanted import (
     wanted_cluster,
 )
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, resolve_options
 from kwokctl.errors import ConfigError, NotServedError, UnavailableError, UsageError

@@ -21,7 +21,7 @@ from kwokctl.components import catalog as catalogue
 from kwokctl.components import definitions
 from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.components.plan import selected
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.options import spellings
 from kwokctl.config.resolve import Resolved, resolve_options
 from kwokctl.errors import UsageError

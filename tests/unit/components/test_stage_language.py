@@ -7,7 +7,7 @@ import pytest
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_language import is_portable, portable
 from kwokctl.components.stage_sets import documents_of, shipped_sets
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.stages.model import PatchStep, Stage
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.json_value import Json

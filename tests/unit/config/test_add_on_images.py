@@ -7,7 +7,7 @@ import pytest
 
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.resolve import Resolved

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kwokctl.components.catalog import usual_options
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import Spelling
-from kwokctl.config.documents import Document
 from kwokctl.config.options import spellings
 from kwokctl.config.resolve import resolve_options
 from kwokctl.errors import ConfigError, UsageError

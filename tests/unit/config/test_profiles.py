@@ -1,8 +1,8 @@
 import pytest
 
 from kwokctl.components.catalog import usual_options
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue
-from kwokctl.config.documents import Document
 from kwokctl.config.options import spellings
 from kwokctl.config.profiles import PROFILES
 from kwokctl.config.resolve import resolve_options

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.documents import Document
-from kwokctl.config.keys import options_from_document, options_to_document
+from kwokctl.config.config_documents import Document
+from kwokctl.config.option_keys import options_from_document, options_to_document
 from kwokctl.config.resolve import Resolved
 from kwokctl.config.resolve import resolve_options as resolve_with
 from kwokctl.errors import ConfigError, NotServedError, UsageError

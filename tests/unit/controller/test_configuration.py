@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.configuration import asks_for_spans, given_options, idle_options
 from kwokctl.errors import ConfigError
 

@@ -73,7 +73,7 @@ def mark(
         return
     from kwokctl.clusters.time_travel.bounds import MarkBounds
     from kwokctl.clusters.time_travel.mark import mark_cluster
-    from kwokctl.config.values.quantity import to_bytes
+    from kwokctl.config.quantity import to_bytes
 
     bounds = MarkBounds(size=to_bytes(max_size or _MAX_SIZE), age=max_age or 0)
     made = call.run(mark_cluster, call.home, call.cluster, named, bounds)

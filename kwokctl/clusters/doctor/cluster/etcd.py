@@ -6,7 +6,7 @@ from kwokctl.clusters.capacity import FULL
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found, not_made
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.overview.problems import of_etcd
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 from kwokctl.etcd.kv.maintenance import NOSPACE, alarms, defragment, disarm, status
 

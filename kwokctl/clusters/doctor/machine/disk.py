@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
 from kwokctl.clusters.doctor.machine.machine import Machine, existing
 from kwokctl.components.definitions.etcd import EtcdOptions
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 
 _LEAST = 1 << 30
 """Bytes that a small cluster with its programs takes, and that must be free."""

@@ -12,7 +12,7 @@ from kwokctl.artifacts.target import here
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.programs.needed import source_of
-from kwokctl.config.values.quantity import to_text
+from kwokctl.config.quantity import to_text
 from kwokctl.host.files import remove_tree
 from kwokctl.progress import Silent
 

@@ -10,7 +10,7 @@ from kwokctl import assets
 from kwokctl.clusters.state.documents import FOR_SCALE
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import KwokctlError, UsageError
 from kwokctl.model import ClusterName

@@ -23,7 +23,7 @@ from kwokctl.clusters.stage_tools.linting.trial import (
 )
 from kwokctl.clusters.stage_tools.linting.unknown_fields import unknown_fields, without
 from kwokctl.clusters.stage_tools.linting.unreachable import unreachable
-from kwokctl.config.documents import Document, files_of, load_documents
+from kwokctl.config.config_documents import Document, files_of, load_documents
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import StageFieldError, read_stages
 from kwokctl.errors import NotFoundError

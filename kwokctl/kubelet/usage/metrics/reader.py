@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.kubelet.usage.metrics.schema import NODE_NAME, MetricSpec
 
 METRIC = "Metric"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from zlib import crc32
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.expr.cel import MeasuredObject
 from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity

@@ -10,7 +10,7 @@ from kwokctl.clusters.configuration.component_patches import (
     wanted_patches,
 )
 from kwokctl.clusters.configuration.volumes import make_paths
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.patches.patch import ComponentPatch, Patches, Volume
 from kwokctl.errors import UsageError

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.configuration.convert import converted
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.stages.reader import read_stages
 
 OLD: dict[str, Any] = {

@@ -7,8 +7,8 @@ from kwokctl.clusters.in_cluster.manifest import manifest
 from kwokctl.clusters.in_cluster.request import ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
 from kwokctl.clusters.in_cluster.stages import chosen_options, chosen_stages
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
 

@@ -10,7 +10,7 @@ from kwokctl.clusters.in_cluster.stage_rights import ApiRight, stage_rights
 from kwokctl.clusters.in_cluster.stages import chosen_stages
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import documents_of, shipped_sets
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.errors import ConfigError
 
 READING = {"get", "list", "watch"}

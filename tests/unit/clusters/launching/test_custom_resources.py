@@ -16,7 +16,7 @@ from kwokctl.clusters.launching.custom_resources import (
 )
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.config.kinds import API_VERSIONS, KINDS, KWOK
+from kwokctl.config.document_kinds import API_VERSIONS, KINDS, KWOK
 from kwokctl.controller.stages import schema
 from kwokctl.host.paths import WorkDir
 from kwokctl.kubelet.documents.selector import PodSelector

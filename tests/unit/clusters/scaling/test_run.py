@@ -10,8 +10,8 @@ from kwokctl.clusters.scaling.objects.stored_texts import TextPage, TextStore
 from kwokctl.clusters.scaling.objects.templates import load_templates
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
+from kwokctl.config.config_documents import Document
 from kwokctl.config.data_path import Choice
-from kwokctl.config.documents import Document
 from kwokctl.embedded.silence import KUBELET
 from kwokctl.errors import ApiError, ConfigError, TimedOutError, UsageError
 from kwokctl.tasks import beside

@@ -7,7 +7,7 @@ import pytest
 
 from kwokctl.clusters.stage_tools.cases import run_cases
 from kwokctl.clusters.state.stages import stages_in_force
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.controller.stages.reader import read_stages
 from tests.support.go_programs import module
 from tests.support.options import cluster_options

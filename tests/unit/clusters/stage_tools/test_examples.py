@@ -7,7 +7,7 @@ import pytest
 from kwokctl.clusters.stage_tools.cases import run_cases
 from kwokctl.clusters.stage_tools.linting.lint import lint
 from kwokctl.clusters.state.stages import stages_in_force
-from kwokctl.config.documents import load_documents
+from kwokctl.config.config_documents import load_documents
 from tests.support.options import cluster_options
 
 FOLDER = Path(__file__).parents[4] / "examples" / "stages"

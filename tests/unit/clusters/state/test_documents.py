@@ -11,7 +11,7 @@ from kwokctl.clusters.state.documents import (
     resource_templates,
     runtime_documents,
 )
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.errors import UsageError
 from kwokctl.replacing import replace
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime

@@ -17,7 +17,7 @@ from kwokctl.clusters.state.saved import (
 )
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.plan import selected
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original.not_served import NOT_SERVED

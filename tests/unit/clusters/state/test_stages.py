@@ -6,7 +6,7 @@ import pytest
 from kwokctl import assets
 from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
 from kwokctl.components.stage_sets import check_word, shipped_sets
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml

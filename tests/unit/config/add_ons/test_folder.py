@@ -8,7 +8,7 @@ import pytest
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.add_ons.folder import read_add_on
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.expr import yaml

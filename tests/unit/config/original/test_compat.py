@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.components.catalog import usual_options
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.original import compat
 from kwokctl.config.resolve import resolve_options

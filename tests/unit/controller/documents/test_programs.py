@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.config.documents import Document
-from kwokctl.config.kinds import OWN, PROGRAM
+from kwokctl.config.config_documents import Document
+from kwokctl.config.document_kinds import OWN, PROGRAM
 from kwokctl.controller.documents.programs import read_programs
 from kwokctl.errors import ConfigError
 

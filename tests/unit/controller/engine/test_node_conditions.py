@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kwokctl import assets
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.engine.node_conditions import ConditionComposer, ConditionText
 from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.metrics import controller_metrics

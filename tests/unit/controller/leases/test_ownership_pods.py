@@ -6,7 +6,7 @@ import msgspec
 import orjson
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.engine.decoded import DecodedPod
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.dataplane.port import ObjectKey

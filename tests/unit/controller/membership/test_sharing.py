@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.stages.choice import basis, seconds
 from kwokctl.controller.stages.model import (
     ApplyStep,

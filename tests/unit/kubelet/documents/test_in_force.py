@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.logs.entries import LOGS

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import ContainerView

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.errors import ConfigError
 from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.documents.reader import read_lookup

@@ -8,7 +8,7 @@ from kwokctl.clusters.scaling.objects.templates import (
     template_name,
     with_one_address,
 )
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.errors import ConfigError, UsageError
 
 

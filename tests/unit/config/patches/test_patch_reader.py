@@ -1,11 +1,13 @@
+""""""
+
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.patches.patch import ComponentPatch, Volume
-from kwokctl.config.patches.reader import patches_in, read_patches
+from kwokctl.config.patches.patch_reader import patches_in, read_patches
 from kwokctl.errors import ConfigError
 
 

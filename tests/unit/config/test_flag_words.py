@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.config.values.readers import read_switch, read_whole
+from kwokctl.config.flag_words import read_switch, read_whole
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("+5", 5), ("-1", -1)])

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from kwokctl.config import checks
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.add_on_parts import AddOnPartsShape, add_on_parts
 from kwokctl.config.extras.extra import ExtraComponent, ExtraMetrics
 from kwokctl.config.given import whole_path
-from kwokctl.config.patches.shapes import (
+from kwokctl.config.patches.document_shapes import (
     EnvironmentShape,
     StrictShape,
     VolumeShape,

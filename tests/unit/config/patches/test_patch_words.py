@@ -1,7 +1,9 @@
+""""""
+
 import pytest
 
 from kwokctl.config.patches.patch import ComponentPatch
-from kwokctl.config.patches.words import patches_of
+from kwokctl.config.patches.patch_reader import patches_of
 from kwokctl.errors import UsageError
 
 

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any, get_origin
 
+from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.documents import Document
+from kwokctl.config.document_kinds import OF_CLUSTERS
 from kwokctl.config.given import Given
-from kwokctl.config.kinds import OF_CLUSTERS
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.original.not_served import NOT_SERVED

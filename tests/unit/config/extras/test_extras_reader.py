@@ -1,11 +1,13 @@
+""""""
+
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kwokctl.config.documents import Document
+from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.extra import ExtraComponent, ExtraMetrics
-from kwokctl.config.extras.reader import extras_in, read_extras, repeated
+from kwokctl.config.extras.extras_reader import extras_in, read_extras, repeated
 from kwokctl.config.patches.patch import Volume
 from kwokctl.errors import ConfigError, KwokctlError, NotServedError
 from kwokctl.model import ETCD, ComponentName, Port

@@ -1,10 +1,13 @@
-"""Reads `componentsPatches` of configuration documents."""
+"""Reads patches: from `componentsPatches` of configuration documents, or from words of the command line.
 
-from collections.abc import Iterator, Sequence
+A word is `COMPONENT=KEY=VALUE`, or `COMPONENT=KEY-`.
+"""
 
-from kwokctl.config.documents import Document
-from kwokctl.config.patches.patch import ComponentPatch, joined
-from kwokctl.config.patches.shapes import (
+from collections.abc import Iterable, Iterator, Sequence
+
+from kwokctl.config.config_documents import Document
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.patches.document_shapes import (
     EnvironmentShape,
     StrictShape,
     VolumeShape,
@@ -13,7 +16,8 @@ from kwokctl.config.patches.shapes import (
     text_of,
     volume_of,
 )
-from kwokctl.errors import ConfigError
+from kwokctl.config.patches.patch import ComponentPatch, Patches, joined
+from kwokctl.errors import ConfigError, UsageError
 from kwokctl.json_value import Json
 
 FIELD = "componentsPatches"
@@ -72,3 +76,43 @@ def _patch(shape: ComponentPatchShape, place: str) -> ComponentPatch:
         envs=envs_of(shape.extra_envs),
         volumes=tuple(volume_of(each, place) for each in shape.extra_volumes),
     )
+
+
+_REMOVED = "-"
+"""The suffix of an argument's key that removes the argument."""
+
+
+def patches_of(texts: Sequence[str], known: Sequence[str]) -> Patches:
+    """Read `COMPONENT=KEY[=VALUE]` words into patches by component.
+
+    A bare key means a flag without a value, one that ends in `-` a flag that the component does not
+    get. Raises UsageError for a malformed word or an unknown component.
+    """
+    return joined(_patches(texts, known))
+
+
+def check_component(place: str, name: str, known: Iterable[str]) -> None:
+    """Raise UsageError, naming the place, unless there is a component of that name."""
+    names = tuple(known)
+    if name not in names:
+        raise UsageError(
+            f"{place} names the unknown component '{name}'",
+            hint=did_you_mean(name, names) or f"components are: {', '.join(names)}",
+        )
+
+
+def _patches(texts: Sequence[str], known: Sequence[str]) -> Iterator[ComponentPatch]:
+    for text in texts:
+        component, _, argument = text.partition("=")
+        key, has_value, value = argument.partition("=")
+        key = key.strip().lstrip("-")
+        if not component or not key:
+            raise UsageError(
+                f"'--extra-args {text}' is not COMPONENT=KEY=VALUE",
+                hint="for example: --extra-args kube-scheduler=v=4",
+            )
+        check_component(f"'--extra-args {text}'", component, known)
+        if key.endswith(_REMOVED) and not has_value:
+            yield ComponentPatch(name=component, removed=frozenset({key.removesuffix(_REMOVED)}))
+        else:
+            yield ComponentPatch(name=component, args={key: value if has_value else None})

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.model import Limits
 

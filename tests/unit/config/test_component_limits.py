@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.config.limits import parse_limits
+from kwokctl.config.component_limits import parse_limits
 from kwokctl.errors import UsageError
 from kwokctl.model import Limits
 from tests.support.options import cluster_options

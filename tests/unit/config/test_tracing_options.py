@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.config.tracing import collector_address, host_and_port
+from kwokctl.config.tracing_options import collector_address, host_and_port
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.config.values.quantity import to_bytes
+from kwokctl.config.quantity import to_bytes
 from kwokctl.errors import ConfigError
 
 

@@ -1,9 +1,11 @@
+""""""
+
 from pathlib import Path
 
 import pytest
 
-from kwokctl.config.documents import files_of, load_documents
-from kwokctl.config.kinds import CONFIGURATION, KWOK
+from kwokctl.config.config_documents import files_of, load_documents
+from kwokctl.config.document_kinds import CONFIGURATION, KWOK
 from kwokctl.errors import ConfigError, NotServedError
 from tests.support.listener import Listener
 

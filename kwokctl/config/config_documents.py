@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.config.kinds import API_VERSIONS, CONFIGURATION, KWOK
+from kwokctl.config.document_kinds import API_VERSIONS, CONFIGURATION, KWOK
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ConfigError, NotServedError
 from kwokctl.expr import yaml

@@ -1,7 +1,7 @@
-"""Reads single words as the original's flags read them, and nothing more generous.
+"""Reads single words as the original's flags read them, and nothing more generous: numbers, switches, levels of the log.
 
 Python's own conversions accept digits of other scripts, underscores, blanks and the names of what
-is not a number; a typing error must not be read as a value.
+is not a number; a typing error must not be read as a value. Levels are `DEBUG`, `-4`, `INFO+2`.
 """
 
 import re
@@ -33,3 +33,16 @@ def read_switch(text: str) -> bool:
     if text.lower() not in _SWITCH:
         raise ValueError(text)
     return _SWITCH[text.lower()]
+
+
+_NAMED = {"DEBUG": -4, "INFO": 0, "WARN": 4, "ERROR": 8}
+_LEVEL = re.compile(r"(DEBUG|INFO|WARN|ERROR)?([+-]?[0-9]{1,4})?", re.IGNORECASE)
+
+
+def read_level(text: str) -> int:
+    """Return a level as a number: 0 for INFO, less for more; ValueError for an invalid one."""
+    match = _LEVEL.fullmatch(text.strip())
+    if match is None or not text.strip():
+        raise ValueError(text)
+    name, offset = match.groups()
+    return _NAMED[name.upper() if name else "INFO"] + int(offset or 0)

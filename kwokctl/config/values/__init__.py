@@ -1,1 +1,0 @@
-"""Single values as users write them: words, numbers and quantities."""

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import kwokctl
 from benchmarks.report import Row, report
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
 from kwokctl.host.paths import cache_dir
 from tests.support.control_groups import Group, group

@@ -17,7 +17,7 @@ from image.commands import ROOT, run
 from image.make_image import deliver
 from image.tree import APPLICATION, add_application, add_packages
 from kwokctl import __version__
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
 
 _CACHE, _HOME = "var/cache", "home/kwok"
 _SHELL = "dash"

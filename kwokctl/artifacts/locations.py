@@ -11,9 +11,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 import msgspec
 
 from kwokctl.artifacts.module_parts import ModulePart, is_module_part, module_part
-from kwokctl.artifacts.pins import pinned
-from kwokctl.artifacts.programs import PROGRAMS, checksums, named
-from kwokctl.artifacts.target import Platform
+from kwokctl.artifacts.program_platform import Platform
+from kwokctl.artifacts.programs import PROGRAMS, checksums, named, pinned
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import expanded
 from kwokctl.model import Artifact

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
 from kwokctl.errors import UnavailableError
 from kwokctl.host.carry_out import carry_out, work_folders
 from kwokctl.host.machine import Host

@@ -9,7 +9,7 @@ from threading import Event
 from typing import BinaryIO
 
 from kwokctl.artifacts.background import Post, in_thread
-from kwokctl.artifacts.images import registry_of
+from kwokctl.artifacts.published_images import registry_of
 from kwokctl.artifacts.store import ProgramStore, digest
 from kwokctl.errors import ArtifactError, CommandError, NotFoundError
 from kwokctl.host.files import replacing

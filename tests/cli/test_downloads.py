@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
 from tests.support import terminal
 from tests.support.release_site import ReleaseSite, archived, release_site

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.cli import app
 from kwokctl.cli.main import run
 from kwokctl.cli.parsing.grammar import RawCommand

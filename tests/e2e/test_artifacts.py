@@ -11,7 +11,7 @@ import pytest
 
 from kwokctl.artifacts.builds import toolchain
 from kwokctl.artifacts.locations import WantedProgram
-from kwokctl.artifacts.resolve import ArtifactSource, resolve
+from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve
 from kwokctl.progress import Silent
 from tests.support.eventually import eventually
 from tests.support.listener import Listener
@@ -24,7 +24,7 @@ _BUILDER = """
 import asyncio, sys
 from pathlib import Path
 from kwokctl.artifacts.locations import WantedProgram
-from kwokctl.artifacts.resolve import ArtifactSource, resolve
+from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve
 from kwokctl.progress import Silent
 wanted = [WantedProgram(name="etcdutl", version="3.6.16")]
 asyncio.run(

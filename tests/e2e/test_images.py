@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.host.paths import cache_dir
 from tests.support.installed import Installed

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.host.paths import cache_dir
 from tests.support.installed import Installed, condition, taken_port, until
 

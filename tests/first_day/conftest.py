@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.host.paths import cache_dir
 from tests.support.newcomer import Newcomer, newcomer
 from tests.support.store import PROGRAMS

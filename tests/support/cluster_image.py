@@ -8,7 +8,7 @@ from pathlib import Path
 
 from image.make_cluster_image import cluster_image
 from image.tree import APPLICATION
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.host.paths import cache_dir
 

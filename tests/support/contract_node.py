@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kwokctl.artifacts.resolve import ArtifactSource, resolve
+from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.needed import wanted_program
 from kwokctl.clusters.state.files import write_files

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import quote
 
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
 from tests.support.certificates import certificates
 from tests.support.release_site import ReleaseSite, SiteHandler, archived, release_site

@@ -5,7 +5,7 @@ import os
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from kwokctl.artifacts.resolve import ArtifactSource, resolve
+from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.node_image import make_node_image, parts
 from kwokctl.clusters.state.home import Home

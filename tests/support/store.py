@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kwokctl.artifacts.locations import WantedProgram
-from kwokctl.artifacts.resolve import ArtifactSource, resolve, store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve, store_of
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import cache_dir

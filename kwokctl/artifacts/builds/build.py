@@ -4,23 +4,63 @@ The proxy, the checksum database, the caches and further flags are those of the 
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from kwokctl.artifacts.build_lock import LockedPlace
-from kwokctl.artifacts.builds import gomod, patches, toolchain
-from kwokctl.artifacts.builds.build_folder import build_folder
-from kwokctl.artifacts.builds.go_command import GoCommand, counting, documents, saying
+from kwokctl.artifacts.builds import gomod, toolchain
+from kwokctl.artifacts.builds.go_command import GoCommand, build_folder, counting, documents, saying
 from kwokctl.artifacts.builds.toolchain import Go
 from kwokctl.artifacts.locations import Order
+from kwokctl.artifacts.program_platform import Platform
 from kwokctl.artifacts.programs import ETCD, Program, Release, named
 from kwokctl.artifacts.store import ProgramStore
-from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError, CommandError
 from kwokctl.host.files import write_atomic
 from kwokctl.progress import Progress, Step
+
+_PATCH = re.compile(r"v\d+\.(\d+)\.(\d+)")
+_LACKING = re.compile(r"\S+@v\S+: (?:verifying \S+ )?(?:\S+: )?reading \S+")
+"""Go's message about a module that it cannot get: `k8s.io/cri-api@v0.34.8: reading https://…: 403 Forbidden`."""
+
+
+def is_lacking(output: str | None) -> bool:
+    """Return whether Go ended because a module is missing, or its checksum is."""
+    return bool(_LACKING.search(output or ""))
+
+
+def nearest(
+    version: str, needed: Collection[str], versions: Mapping[str, Iterable[str]]
+) -> str | None:
+    """Return the patch of the same minor release that is most complete, and of those the nearest.
+
+    `versions` are those that the proxy lists of each module; all of the modules `needed` must have
+    the patch, and as many of the others as possible. A proxy may have more than it lists.
+    """
+    minor, patch = _parts(version)
+    listed = {module: _patches(minor, its) - {patch} for module, its in versions.items()}
+    usable = set.intersection(*(listed.get(module, set()) for module in needed))
+    if not usable:
+        return None
+    count = Counter(each for patches in listed.values() for each in patches)
+    best = min(usable, key=lambda each: (-count[each], abs(each - patch)))
+    return f"{version.rpartition('.')[0]}.{best}"
+
+
+def _patches(minor: int, versions: Iterable[str]) -> set[int]:
+    """Return the patches of a minor release; pre-releases are left out."""
+    found = (_PATCH.fullmatch(version) for version in versions)
+    return {int(match[2]) for match in found if match and int(match[1]) == minor}
+
+
+def _parts(version: str) -> tuple[int, int]:
+    match = _PATCH.match(version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
 
 _OLDEST_GO = (1, 24, 0)
 """The first release that has `go get -tool`."""
@@ -107,7 +147,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
             try:
                 await self._go(go, "get", "-tool", *packages, line=saying(step))
             except CommandError as e:
-                if patches.is_lacking(e.detail):
+                if is_lacking(e.detail):
                     others = {path for text in published.values() for path in gomod.staged(text)}
                     raise await self._incomplete(go, others, e.detail) from e
                 raise
@@ -123,7 +163,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
             accept=(0, 1),
         )  # fmt: skip
         versions = {each["Path"]: each.get("Versions") or () for each in documents(listed)}
-        near = patches.nearest(self._module_version, needed, versions)
+        near = nearest(self._module_version, needed, versions)
         see = f"'go list -m -versions {min(needed)}' shows the versions that your GOPROXY has"
         return ArtifactError(
             f"the Go proxy does not have all modules of {self._title}",

@@ -1,7 +1,9 @@
-"""Runs the go command for one platform, and shows what it does."""
+"""Runs the go command for one platform in a folder of its own, and shows what it does."""
 
+import asyncio
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -9,8 +11,10 @@ import msgspec
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import toolchain
 from kwokctl.artifacts.builds.toolchain import Go
-from kwokctl.artifacts.target import Platform
+from kwokctl.artifacts.program_platform import Platform
+from kwokctl.errors import ArtifactError, CommandError
 from kwokctl.host import process
+from kwokctl.host.files import remove_tree
 from kwokctl.json_value import Json
 from kwokctl.progress import Step
 
@@ -67,3 +71,23 @@ def documents(text: str) -> Iterator[dict[str, Json]]:
     while (position := text.find("{", position)) >= 0:
         document, position = decoder.raw_decode(text, position)
         yield document
+
+
+@asynccontextmanager
+async def build_folder(folder: Path, failure: str) -> AsyncIterator[None]:
+    """Keep an empty folder, with `tmp` for Go in it, until the build ends.
+
+    Raises ArtifactError, with `failure` as its message, when a command fails.
+    """
+    await asyncio.to_thread(remove_tree, folder)
+    await asyncio.to_thread((folder / "tmp").mkdir, parents=True)
+    try:
+        yield
+    except CommandError as e:
+        raise ArtifactError(
+            failure,
+            hint="Go's output is below; it uses your own settings, such as GOPROXY",
+            detail=e.detail or str(e),
+        ) from e
+    finally:
+        await asyncio.to_thread(remove_tree, folder)

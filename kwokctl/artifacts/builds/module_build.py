@@ -13,13 +13,12 @@ import msgspec
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, toolchain
-from kwokctl.artifacts.builds.build_folder import build_folder
-from kwokctl.artifacts.builds.go_command import GoCommand, counting, documents, saying
+from kwokctl.artifacts.builds.go_command import GoCommand, build_folder, counting, documents, saying
 from kwokctl.artifacts.builds.toolchain import Go
 from kwokctl.artifacts.locations import Order
 from kwokctl.artifacts.module_parts import ModulePart
+from kwokctl.artifacts.program_platform import Platform
 from kwokctl.artifacts.store import ProgramStore
-from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError
 from kwokctl.progress import Progress
 

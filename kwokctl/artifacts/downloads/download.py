@@ -1,16 +1,21 @@
-"""Downloads programs, checks them, and puts them into the store."""
+"""Downloads programs, checks them, takes them out of release archives, and puts them into the store."""
 
 import shutil
-from collections.abc import Sequence
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Collection, Generator, Sequence
+from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Event
+from typing import IO
 
 import msgspec
 
 from kwokctl.artifacts.background import Post, in_thread
-from kwokctl.artifacts.downloads import archive, first_seen
+from kwokctl.artifacts.downloads import trust
 from kwokctl.artifacts.downloads.http_failures import Trouble
 from kwokctl.artifacts.downloads.transfer import Transfer, discard, filename, host_of, public
 from kwokctl.artifacts.downloads.trust import NOTHING, Expected, expected
@@ -18,8 +23,60 @@ from kwokctl.artifacts.locations import Order, is_url
 from kwokctl.artifacts.programs import relatives
 from kwokctl.artifacts.store import Entry, ProgramStore, digest
 from kwokctl.errors import ArtifactError
+from kwokctl.host.files import naming
 from kwokctl.progress import Progress, Step
 from kwokctl.replacing import replace
+
+_BLOCK = 1 << 20
+
+
+def extract(
+    archive: Path, members: Collection[str], folder: Path, *, title: str
+) -> dict[str, Path]:
+    """Write those of `members` that are in the archive into `folder`, in one pass.
+
+    Members are known by their file name alone, wherever they are in the archive, so that none
+    can be written elsewhere. `title` names the archive in errors. Raises ArtifactError when it
+    is neither a tar archive nor a zip file, or is damaged.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    found: dict[str, Path] = {}
+    files = _zipped if zipfile.is_zipfile(archive) else _tarred
+    try:
+        with closing(files(archive)) as contents:
+            for name, content in contents:
+                if name in members and name not in found:
+                    found[name] = _written(content, folder / name)
+                if len(found) == len(members):
+                    break
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as e:
+        raise ArtifactError(
+            f"'{title}' is not a complete tar or zip archive",
+            hint="'#' is for archives only: give the address of a program itself without it",
+            detail=str(e) or None,
+        ) from e
+    return found
+
+
+def _written(content: IO[bytes], path: Path) -> Path:
+    with naming(path), path.open("wb") as target:
+        shutil.copyfileobj(content, target, _BLOCK)
+    return path
+
+
+def _tarred(archive: Path) -> Generator[tuple[str, IO[bytes]], None, None]:
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            if content := tar.extractfile(member) if member.isfile() else None:
+                yield PurePosixPath(member.name).name, content
+
+
+def _zipped(archive: Path) -> Generator[tuple[str, IO[bytes]], None, None]:
+    with zipfile.ZipFile(archive) as packed:
+        for member in packed.infolist():
+            if not member.is_dir():
+                with packed.open(member) as content:
+                    yield PurePosixPath(member.filename).name, content
 
 
 async def download(
@@ -123,7 +180,7 @@ class _Parcel(msgspec.Struct, frozen=True):
             raise
         discard(part)
         if brought.source == NOTHING.source:
-            first_seen.remember(self._records, self.url, brought.sha256)
+            trust.remember(self._records, self.url, brought.sha256)
             shown.post(self.progress.warn, self._unchecked(brought.sha256))
         return None
 
@@ -157,7 +214,7 @@ class _Parcel(msgspec.Struct, frozen=True):
     def _other(self, wanted: Expected, found: str) -> ArtifactError:
         hint = "try again; if it happens again, a proxy or mirror may change files"
         if wanted.source == "recorded":
-            place = first_seen.place(self._records, self.url)
+            place = trust.place(self._records, self.url)
             hint = f"find out why it was changed; if the new one is the right one, delete '{place}'"
         return ArtifactError(
             f"'{public(self.url)}' does not have its {wanted.source} checksum",
@@ -166,7 +223,7 @@ class _Parcel(msgspec.Struct, frozen=True):
         )
 
     def _unchecked(self, found: str) -> str:
-        place = first_seen.place(self._records, self.url)
+        place = trust.place(self._records, self.url)
         return (
             f"'{public(self.url)}' has no published checksum: its SHA-256 is {found}, recorded in "
             f"'{place}', and later downloads must match it; to check the first one as well, "
@@ -183,7 +240,7 @@ class _Parcel(msgspec.Struct, frozen=True):
         for name in relatives(first.name):
             if name not in ordered:
                 by_member.setdefault(name, replace(first, name=name, member=name))
-        found = archive.extract(file, by_member, self.folder / "members", title=public(self.url))
+        found = extract(file, by_member, self.folder / "members", title=public(self.url))
         if missing := next((order for order in self.orders if order.member not in found), None):
             raise ArtifactError(
                 f"'{public(self.url)}' has no '{missing.member}' in it",

@@ -103,7 +103,7 @@ class Transfer:
         # Slow to import, and needed only when something is missing.
         import requests
 
-        from kwokctl.artifacts.downloads.sessions import open_session
+        from kwokctl.artifacts.downloads.http_sessions import open_session
 
         tries, furthest = 0, reached()
         with open_session() as session:

@@ -1,15 +1,45 @@
-"""Finds out what a file must be before it is trusted: its SHA-256, from its user, its project or before."""
+"""Finds out what a file must be before it is trusted: its SHA-256, from its user, its project or before.
 
+For files whose project publishes no checksum, that of the first download is remembered: `FOLDER/DIGEST.json` holds an
+address and the SHA-256 of what came from there.
+"""
+
+import hashlib
+import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
-from kwokctl.artifacts.downloads import first_seen
 from kwokctl.artifacts.downloads.http_failures import Trouble
-from kwokctl.artifacts.downloads.transfer import Transfer, filename
+from kwokctl.artifacts.downloads.transfer import Transfer, filename, public
 from kwokctl.artifacts.locations import Order
+from kwokctl.host.files import write_atomic
+
+_DIGITS = 16
+
+
+def sum_before(folder: Path, url: str) -> str:
+    """Return the SHA-256 that came from an address the first time; empty if none did."""
+    with suppress(OSError, ValueError, KeyError):
+        return str(json.loads(place(folder, url).read_bytes())["sha256"])
+    return ""
+
+
+def remember(folder: Path, url: str, sha256: str) -> None:
+    """Note what came from an address."""
+    file = place(folder, url)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Without what may be secret in the address.
+    write_atomic(file, json.dumps({"url": public(url), "sha256": sha256}, indent=2) + "\n")
+
+
+def place(folder: Path, url: str) -> Path:
+    """Return the file that remembers an address; its name stands for all of the address."""
+    return folder / f"{hashlib.sha256(url.encode()).hexdigest()[:_DIGITS]}.json"
+
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
@@ -45,7 +75,7 @@ def expected(order: Order, transfer: Transfer, records: Path) -> Expected | Trou
         first = first or found
     if first and (order.official or first.unreachable or first.passing):
         return first
-    before = first_seen.sum_before(records, order.url)
+    before = sum_before(records, order.url)
     return Expected(before, "recorded") if before else NOTHING
 
 

@@ -39,7 +39,7 @@ def _runtimes() -> list[str]:
 
 
 def _sources() -> list[str]:
-    from kwokctl.artifacts.resolve import ArtifactSource
+    from kwokctl.artifacts.resolve_programs import ArtifactSource
 
     return list(ArtifactSource)
 

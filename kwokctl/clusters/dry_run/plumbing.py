@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from kwokctl.artifacts.locations import Order
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.clusters.delete import remove_context
 from kwokctl.clusters.state.files import write_credentials
 from kwokctl.clusters.state.home import Home, context_name

@@ -11,9 +11,9 @@ import msgspec
 
 from kwokctl.artifacts.copies import copy_entries
 from kwokctl.artifacts.locations import Order, WantedProgram, place
-from kwokctl.artifacts.resolve import resolve, store_of
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import resolve, store_of
 from kwokctl.artifacts.store import Entry, ProgramStore
-from kwokctl.artifacts.target import here
 from kwokctl.clusters.programs.image_transfer import load_images, stock_images
 from kwokctl.clusters.programs.needed import (
     TOOLS,

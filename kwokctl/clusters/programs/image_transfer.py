@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kwokctl import registry
-from kwokctl.artifacts.images import IMAGE_PROGRAMS
 from kwokctl.artifacts.programs import ON_REQUEST
-from kwokctl.artifacts.resolve import ArtifactSource
+from kwokctl.artifacts.published_images import IMAGE_PROGRAMS
+from kwokctl.artifacts.resolve_programs import ArtifactSource
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.needed import source_of
 from kwokctl.clusters.programs.node_image import make_node_image, node_image

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.programs import named
-from kwokctl.artifacts.resolve import ArtifactSource, stored
+from kwokctl.artifacts.published_images import IMAGE_PROGRAMS, published, registry_of
+from kwokctl.artifacts.resolve_programs import ArtifactSource, stored
 from kwokctl.clusters.programs.brought import with_brought
 from kwokctl.clusters.programs.needed import (
     addresses,

@@ -4,9 +4,9 @@ import shutil
 from collections.abc import Sequence
 
 from kwokctl.artifacts.locations import Order, place
+from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.programs import ON_REQUEST
-from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, resolve
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import catalog

@@ -8,7 +8,7 @@ import msgspec
 
 from kwokctl.artifacts.build_lock import in_turn
 from kwokctl.artifacts.node_images import PublishedNode, published_node
-from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve
+from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, resolve
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.programs.needed import prefixes, source_of, version_of
 from kwokctl.clusters.state.home import Home

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.artifacts import maintenance
+from kwokctl.artifacts import store_maintenance
 from kwokctl.artifacts.locations import Order, place
-from kwokctl.artifacts.maintenance import Unused
-from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.store import Entry
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.store_maintenance import Unused
 from kwokctl.artifacts.workdirs import remembered
 from kwokctl.clusters.programs.needed import TOOLS, has_file, prefixes, wanted_program
 from kwokctl.clusters.state.home import Home
@@ -48,17 +48,19 @@ def survey(home: Home, *, everything: bool) -> Survey:
     """
     users = {} if everything else store_users(home)
     kept: dict[str, list[str]] = {}
-    for entry in maintenance.entries(home.cache):
+    for entry in store_maintenance.entries(home.cache):
         if reason := users.get(entry.path):
             kept.setdefault(reason, []).append(f"{entry.name} {entry.version}")
-    return Survey(unused=tuple(maintenance.unused(home.cache, keep=users)), kept=kept)
+    return Survey(unused=tuple(store_maintenance.unused(home.cache, keep=users)), kept=kept)
 
 
 def prune(home: Home, shown: Survey, *, everything: bool) -> int:
     """Remove what was shown, unless it has come into use since; return how many bytes that frees."""
     still = survey(home, everything=everything).unused
     paths = {each.path for each in still}
-    return maintenance.prune(home.cache, [each for each in shown.unused if each.path in paths])
+    return store_maintenance.prune(
+        home.cache, [each for each in shown.unused if each.path in paths]
+    )
 
 
 def store_users(

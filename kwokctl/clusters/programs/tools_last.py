@@ -6,7 +6,7 @@ Where they have to be built that is a good part of all the work, and a cluster c
 import shutil
 from collections.abc import Sequence
 
-from kwokctl.artifacts.resolve import stored
+from kwokctl.artifacts.resolve_programs import stored
 from kwokctl.clusters.programs.needed import TOOLS, prefixes, programs, wanted_program
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load

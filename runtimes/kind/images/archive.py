@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

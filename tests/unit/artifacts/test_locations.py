@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.artifacts.locations import Local, Order, WantedProgram, local_artifact, place
-from kwokctl.artifacts.target import Platform
+from kwokctl.artifacts.program_platform import Platform
 from kwokctl.errors import ArtifactError, UsageError
 
 _LINUX = Platform("linux", "amd64")

@@ -49,9 +49,9 @@ def show(call: Invocation, *, output: Output = "") -> None:
     json and yaml give a list of {name, version, source, origin, sha256, checksum, size, path};
     checksum is what a download was compared with: published, given, pinned, recorded or none.
     """
-    from kwokctl.artifacts import maintenance
+    from kwokctl.artifacts import store_maintenance
 
-    entries = maintenance.entries(call.home.cache)
+    entries = store_maintenance.entries(call.home.cache)
     if output:
         results.emit_data([_entry(each) for each in entries], output)
     elif entries:
@@ -69,7 +69,7 @@ def build(
     output: Output = "",
 ) -> None:
     """Build all programs for a version of Kubernetes from their Go modules into the store."""
-    from kwokctl.artifacts import maintenance
+    from kwokctl.artifacts import store_maintenance
     from kwokctl.components.definitions import etcd
 
     if to is not None:
@@ -86,11 +86,11 @@ def build(
     options = resolved_options(call, kube_version=kube_version, etcd_version=etcd_version).options
     of_etcd = etcd.version(options)
     if call.is_dry_run:
-        missing = maintenance.missing(options.kube_version, call.home.cache, etcd=of_etcd)
+        missing = store_maintenance.missing(options.kube_version, call.home.cache, etcd=of_etcd)
         dry_runs.remark(call, _building(missing), output)
         return
     programs = call.run(
-        maintenance.build,
+        store_maintenance.build,
         options.kube_version,
         etcd=of_etcd,
         cache=call.home.cache,
@@ -197,12 +197,12 @@ def verify(
 
     json and yaml give the changed ones as 'artifacts list' does.
     """
-    from kwokctl.artifacts import maintenance
+    from kwokctl.artifacts import store_maintenance
 
-    error: maintenance.DamagedProgramsError | None = None
+    error: store_maintenance.DamagedProgramsError | None = None
     try:
-        maintenance.verify(call.home.cache, call.progress)
-    except maintenance.DamagedProgramsError as e:
+        store_maintenance.verify(call.home.cache, call.progress)
+    except store_maintenance.DamagedProgramsError as e:
         error = e
     if output:
         results.emit_data([_entry(each) for each in error.entries] if error else [], output)
@@ -213,14 +213,18 @@ def verify(
 
 
 def _repair(call: Invocation, damaged: "Sequence[Entry]") -> None:
-    from kwokctl.artifacts import maintenance
+    from kwokctl.artifacts import store_maintenance
     from kwokctl.clusters.programs.needed import source_of
 
     for entry in damaged:
         call.progress.note(f"damaged: {entry.path}")
     source = source_of(resolved_options(call).options.programs.source)
     call.run(
-        maintenance.repair, damaged, source=source, cache=call.home.cache, progress=call.progress
+        store_maintenance.repair,
+        damaged,
+        source=source,
+        cache=call.home.cache,
+        progress=call.progress,
     )
     call.console.line(f"{_programs(len(damaged))} repaired")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
 from kwokctl.clusters.doctor.machine.machine import Machine, existing
 from kwokctl.clusters.state.saved import cluster_names

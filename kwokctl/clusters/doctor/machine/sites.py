@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from kwokctl.artifacts.downloads.reach import trouble_with
-from kwokctl.artifacts.images import registry_of
+from kwokctl.artifacts.downloads.site_check import trouble_with
+from kwokctl.artifacts.published_images import registry_of
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.programs.images import image_choices

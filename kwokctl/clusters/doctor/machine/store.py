@@ -4,11 +4,11 @@ import asyncio
 from functools import partial
 from pathlib import Path
 
-from kwokctl.artifacts import maintenance
-from kwokctl.artifacts.maintenance import DamagedProgramsError
-from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts import store_maintenance
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.store import Entry
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.store_maintenance import DamagedProgramsError
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.programs.needed import source_of
@@ -20,10 +20,10 @@ from kwokctl.progress import Silent
 async def look(machine: Machine) -> Report:
     """Read every program in full, and compare it with its checksum."""
     cache = machine.home.cache
-    entries = await asyncio.to_thread(maintenance.entries, cache)
+    entries = await asyncio.to_thread(store_maintenance.entries, cache)
     damaged: tuple[Entry, ...] = ()
     try:
-        await asyncio.to_thread(maintenance.verify, cache, Silent())
+        await asyncio.to_thread(store_maintenance.verify, cache, Silent())
     except DamagedProgramsError as e:
         damaged = e.entries
     halves = list(store_of(cache, here()).broken())
@@ -36,7 +36,7 @@ async def look(machine: Machine) -> Report:
 
 def _changed(machine: Machine, entry: Entry) -> DoctorFinding:
     repair = partial(
-        maintenance.repair,
+        store_maintenance.repair,
         [entry],
         source=source_of(machine.options.programs.source),
         cache=machine.home.cache,

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from kwokctl.artifacts.locations import WantedProgram
-from kwokctl.artifacts.maintenance import wanted
-from kwokctl.artifacts.resolve import ArtifactSource, resolve, store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve, store_of
+from kwokctl.artifacts.store_maintenance import wanted
 from kwokctl.errors import ArtifactError
 from tests.support import fake_go
 from tests.support.listener import Listener

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.store import Entry
-from kwokctl.artifacts.target import here
 from kwokctl.clusters.doctor.machine import (
     clock,
     disk,

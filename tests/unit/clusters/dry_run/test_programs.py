@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.clusters.dry_run.programs import Foreseen, foreseen, foreseen_programs
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ArtifactError

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.clusters.programs.carrying import carry, fetch, missing, take_in
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.extras.add_on_parts import AddOnParts

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.images import artifacts, published_files, published_images
 from kwokctl.clusters.programs.node_image import usual_node

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION as KUBE
 from kwokctl.clusters.programs.node_image import make_node_image, node_image, usual_node
 from kwokctl.clusters.state.home import Home

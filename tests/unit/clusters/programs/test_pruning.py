@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.program_platform import here
+from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.store import Entry
-from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.pruning import RECENTLY, prune, store_users, survey
 from kwokctl.clusters.state.files import write_files

@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.artifacts.builds.patches import is_lacking, nearest
+from kwokctl.artifacts.builds.build import is_lacking, nearest
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import msgspec
 
 from kwokctl.artifacts.build_lock import LockedPlace, in_turn
 from kwokctl.artifacts.locations import Local, Order, WantedProgram, local_artifact, place
+from kwokctl.artifacts.program_platform import Platform, here
 from kwokctl.artifacts.store import ProgramStore
-from kwokctl.artifacts.target import Platform, here
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress

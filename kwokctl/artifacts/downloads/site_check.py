@@ -16,7 +16,7 @@ def trouble_with(url: str) -> str:
     # Slow to import, and needed only on request.
     import requests
 
-    from kwokctl.artifacts.downloads.sessions import open_session
+    from kwokctl.artifacts.downloads.http_sessions import open_session
 
     host = urlsplit(url).hostname or url
     try:

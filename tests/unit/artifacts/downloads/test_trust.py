@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.downloads import first_seen
+from kwokctl.artifacts.downloads import trust
 from kwokctl.artifacts.downloads.download import download
 from kwokctl.artifacts.locations import Order
 from kwokctl.artifacts.store import ProgramStore
@@ -99,10 +99,10 @@ async def test_what_is_no_program_is_not_noted(
 def test_addresses_that_differ_in_a_secret_are_remembered_apart_and_without_it(
     tmp_path: Path,
 ) -> None:
-    first_seen.remember(tmp_path, "https://me:word@example.com/x?key=1", SUM)
+    trust.remember(tmp_path, "https://me:word@example.com/x?key=1", SUM)
 
     (file,) = tmp_path.iterdir()
     assert "word" not in file.read_text() + file.name
     assert "key" not in file.read_text()
-    assert first_seen.sum_before(tmp_path, "https://me:word@example.com/x?key=1") == SUM
-    assert first_seen.sum_before(tmp_path, "https://example.com/x?key=2") == ""
+    assert trust.sum_before(tmp_path, "https://me:word@example.com/x?key=1") == SUM
+    assert trust.sum_before(tmp_path, "https://example.com/x?key=2") == ""

@@ -10,6 +10,7 @@ import msgspec
 from kwokctl.artifacts import versions
 from kwokctl.artifacts.build_lock import lock_file
 from kwokctl.artifacts.locations import GIVEN
+from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.programs import (
     ETCD,
     FOR_NODES,
@@ -20,9 +21,8 @@ from kwokctl.artifacts.programs import (
     PROMETHEUS,
     named,
 )
-from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve, store_of
+from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, resolve, store_of
 from kwokctl.artifacts.store import Entry, digest
-from kwokctl.artifacts.target import here
 from kwokctl.artifacts.workdirs import forget_removed
 from kwokctl.errors import ArtifactError, BusyError
 from kwokctl.host.files import locked, remove_tree

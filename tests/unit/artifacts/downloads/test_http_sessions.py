@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from kwokctl.artifacts.downloads.reach import trouble_with
-from kwokctl.artifacts.downloads.sessions import open_session
+from kwokctl.artifacts.downloads.http_sessions import open_session
+from kwokctl.artifacts.downloads.site_check import trouble_with
 from tests.support.download_sites import DownloadSites, download_sites
 
 _FILE = "https://dl.k8s.io/file"

@@ -1,7 +1,9 @@
+""""""
+
 import pytest
 
-from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.programs import PROGRAMS
+from kwokctl.artifacts.published_images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.errors import ArtifactError, UsageError
 
 

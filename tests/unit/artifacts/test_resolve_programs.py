@@ -1,3 +1,5 @@
+""""""
+
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
@@ -5,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.maintenance import wanted
+from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.programs import PROGRAMS
-from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve, store_of
-from kwokctl.artifacts.target import here
+from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, resolve, store_of
+from kwokctl.artifacts.store_maintenance import wanted
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
@@ -240,7 +242,7 @@ async def test_a_full_store_needs_no_client_and_no_compiler(
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve\n"
+        "from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, resolve\n"
         "from kwokctl.progress import Silent\n"
         f"wanted = [WantedProgram(name='kubectl', version='{_KUBE}')]\n"
         f"path = Path({str(cache)!r})\n"

@@ -1,3 +1,5 @@
+""""""
+
 import io
 import tarfile
 import zipfile
@@ -6,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.downloads.archive import extract
+from kwokctl.artifacts.downloads.download import extract
 from kwokctl.errors import ArtifactError
 
 

@@ -40,7 +40,7 @@ def resolved_options(call: Invocation, **given: "OptionValue | None") -> "Resolv
     Raises UsageError for components that it could not have.
     """
     from kwokctl.components.catalog import usual_options
-    from kwokctl.components.plan import selected
+    from kwokctl.components.cluster_plan import selected
     from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 
     chosen = {name: value for name, value in given.items() if value is not None}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import load
-from kwokctl.components import identities
+from kwokctl.components import cluster_identities
 from kwokctl.config import checks
 from kwokctl.errors import UsageError
 from kwokctl.host.certificates.pki import sign_client
@@ -39,9 +39,9 @@ def portable_kubeconfig(
     _check_identity(user, groups)
     saved = load(home.paths(name), name)
     pki = home.paths(name).pki
-    if (user, tuple(groups)) == (identities.ADMIN_USER, (identities.ADMIN_GROUP,)):
-        cert = (pki / f"{identities.ADMIN}.crt").read_bytes()
-        key = (pki / f"{identities.ADMIN}.key").read_bytes()
+    if (user, tuple(groups)) == (cluster_identities.ADMIN_USER, (cluster_identities.ADMIN_GROUP,)):
+        cert = (pki / f"{cluster_identities.ADMIN}.crt").read_bytes()
+        key = (pki / f"{cluster_identities.ADMIN}.key").read_bytes()
     else:
         cert, key = sign_client(pki, user, groups)
     server = f"https://{joined(address, port or saved.options.component(KUBE_APISERVER).port)}"

@@ -6,7 +6,7 @@ import shutil
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
-from kwokctl.components import identities
+from kwokctl.components import cluster_identities
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.errors import ComponentError
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, ComponentName
@@ -60,7 +60,7 @@ def etcdctl_environment(home: Home, name: ClusterName) -> dict[str, str]:
     paths = home.paths(name)
     saved = load(paths, name)
     options, setting = saved.options, saved.setting(home.runtime(saved.options.runtime), paths)
-    pki, client = paths.pki, identities.ETCD_CLIENT
+    pki, client = paths.pki, cluster_identities.ETCD_CLIENT
     endpoint = setting.address(ETCD)
     if not options.of(EtcdOptions).tls:
         return {"ETCDCTL_ENDPOINTS": endpoint}

@@ -13,6 +13,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.scheduler_config import check_scheduler_config
 from kwokctl.clusters.state.stages import demand_stages, stage_remarks, stages_in_force
 from kwokctl.components.choose_data_path import choose_data_path
+from kwokctl.components.cluster_plan import SELECTION, known_limits, selected
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.definitions.jaeger import check_jaeger
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
@@ -20,8 +21,7 @@ from kwokctl.components.definitions.kube_apiserver_insecure_proxy import Insecur
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.definitions.kwok_kubelet import KwokKubeletOptions
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
-from kwokctl.components.metrics.rounds import settle_rounds
-from kwokctl.components.plan import SELECTION, known_limits, selected
+from kwokctl.components.metrics_page import settle_rounds
 from kwokctl.config.config_documents import Document
 from kwokctl.config.data_path import Choice
 from kwokctl.config.document_kinds import STAGE

@@ -6,7 +6,7 @@ Most of their flags are written here; their own modules add the others.
 from collections.abc import Mapping
 
 from kwokctl.components import verbosity
-from kwokctl.components.flags import Value
+from kwokctl.components.command_line import Value
 from kwokctl.components.setting import Setting
 from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
 

@@ -6,8 +6,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from kwokctl.components import definitions
+from kwokctl.components.cluster_identities import ADMIN, add_on_identity, administrator
 from kwokctl.components.definition import Definition
-from kwokctl.components.identities import ADMIN, add_on_identity, administrator
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import ComponentName, Identity
 

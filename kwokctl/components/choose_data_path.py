@@ -7,8 +7,8 @@ object.
 
 from collections.abc import Iterable, Iterator
 
+from kwokctl.components.cluster_plan import selected
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
-from kwokctl.components.plan import selected
 from kwokctl.config.data_path import Choice
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch, Patches

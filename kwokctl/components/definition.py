@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.artifacts.versions import kube_version
-from kwokctl.components.metrics.metrics_page import MetricsPage, Pages
+from kwokctl.components.metrics_page import MetricsPage, Pages
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions
 from kwokctl.config.options import ClusterOptions

@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address
 
-from kwokctl.components.flags import Value
+from kwokctl.components.command_line import Value
 from kwokctl.components.setting import Setting
 from kwokctl.host.ports import LOOPBACK, covers, dialled, joined
 from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET, ComponentName, NodeAddress

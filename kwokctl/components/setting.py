@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.artifacts.versions import minor
-from kwokctl.components import identities
-from kwokctl.components.flags import Value, flags
-from kwokctl.components.releases import known
+from kwokctl.components import cluster_identities
+from kwokctl.components.command_line import Value, flags
+from kwokctl.components.kubernetes_releases import known
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import Patches
 from kwokctl.host.paths import ClusterPaths
@@ -82,7 +82,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     def probe(self, url: str) -> HttpProbe:
         """Describe a GET with the administrator's certificate."""
         pki: Path = self.paths.pki
-        admin = identities.ADMIN
+        admin = cluster_identities.ADMIN
         return HttpProbe(
             url=url, ca=pki / "ca.crt", cert=pki / f"{admin}.crt", key=pki / f"{admin}.key"
         )

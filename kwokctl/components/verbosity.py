@@ -1,6 +1,6 @@
 """Writes the level of the log as each program wants it; without one, programs have their own."""
 
-from kwokctl.components.flags import Value
+from kwokctl.components.command_line import Value
 from kwokctl.config import flag_words
 from kwokctl.config.options import ClusterOptions
 

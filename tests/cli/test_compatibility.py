@@ -7,7 +7,7 @@ import pytest
 
 from kwokctl.cli.main import run
 from kwokctl.components.catalog import usual_options
-from kwokctl.components.plan import selected
+from kwokctl.components.cluster_plan import selected
 from kwokctl.config import checks, version_checks
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.config_documents import Document

@@ -13,7 +13,7 @@ import pytest
 
 from kwokctl import errors
 from kwokctl.artifacts import node_images, versions
-from kwokctl.components import releases
+from kwokctl.components import kubernetes_releases
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.options import spellings
 from kwokctl.config.version_checks import OLDEST_MINOR
@@ -198,8 +198,10 @@ def test_the_page_on_versions_names_the_etcd_of_each_kubernetes() -> None:
 
 
 def test_the_page_on_versions_names_what_came_with_a_release_of_kubernetes() -> None:
-    first = {since.minor for flags in releases._FLAGS.values() for since in flags.values()}
-    first |= {since.minor for since in releases._READYZ.values()}
+    first = {
+        since.minor for flags in kubernetes_releases._FLAGS.values() for since in flags.values()
+    }
+    first |= {since.minor for since in kubernetes_releases._READYZ.values()}
 
     named = rows("What follows the release of Kubernetes")
 

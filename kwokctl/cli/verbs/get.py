@@ -202,7 +202,7 @@ def artifacts(
     from kwokctl.clusters.programs.images import published_files, published_images
     from kwokctl.clusters.programs.needed import TOOLS, beforehand
     from kwokctl.clusters.state.saved import load
-    from kwokctl.components.plan import selected
+    from kwokctl.components.cluster_plan import selected
 
     paths = call.home.paths(call.cluster)
     if runtime is None and enable is None and paths.saved.is_file():

@@ -107,9 +107,9 @@ def plan(
     """
     from kwokctl.clusters import capacity
     from kwokctl.components.choose_data_path import choose_data_path
+    from kwokctl.components.cluster_plan import selected
     from kwokctl.components.definitions.etcd import EtcdOptions
     from kwokctl.components.heartbeat import heartbeat
-    from kwokctl.components.plan import selected
     from kwokctl.config.quantity import to_bytes
     from kwokctl.host.memory import machine_memory
     from kwokctl.model import METRICS_SERVER
@@ -149,8 +149,8 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
     from kwokctl.clusters.state.saved import load
     from kwokctl.components.catalog import usual_options
     from kwokctl.components.choose_data_path import choose_data_path
+    from kwokctl.components.cluster_plan import SELECTION, selected
     from kwokctl.components.heartbeat import settle_heartbeat
-    from kwokctl.components.plan import SELECTION, selected
     from kwokctl.config.add_ons.enabling import resolve_with_add_ons
     from kwokctl.config.node_options import HeartbeatOptions
     from kwokctl.config.options import with_values

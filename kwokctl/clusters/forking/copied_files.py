@@ -3,13 +3,13 @@
 import shutil
 from pathlib import Path
 
-from kwokctl.components import identities
+from kwokctl.components import cluster_identities
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.files import private_folder
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import AUTHORITY
 
-_COPIED = (AUTHORITY, identities.FRONT_PROXY_CA, "sa")
+_COPIED = (AUTHORITY, cluster_identities.FRONT_PROXY_CA, "sa")
 """Those of certificates, and the key of tokens, which are stored as Secrets."""
 
 

@@ -17,7 +17,7 @@ from kwokctl.clusters.state.documents import (
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
-from kwokctl.components.plan import needlessly_disabled
+from kwokctl.components.cluster_plan import needlessly_disabled
 from kwokctl.config.config_documents import Document
 from kwokctl.config.node_options import ObjectOptions
 from kwokctl.config.options import ClusterOptions

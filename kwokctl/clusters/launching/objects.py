@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 
 from kwokctl.clusters.objects.apply import apply_all
-from kwokctl.components.custom.add_ons import AUTHORITY
+from kwokctl.components.custom_components import AUTHORITY
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client

@@ -10,10 +10,10 @@ from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, re
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import catalog
+from kwokctl.components.cluster_plan import selected
 from kwokctl.components.definitions.jaeger import check_jaeger
 from kwokctl.components.definitions.metrics_server import MetricsServerOptions
 from kwokctl.components.definitions.prometheus import PrometheusOptions
-from kwokctl.components.plan import selected
 from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError

@@ -10,7 +10,7 @@ from kwokctl.clusters.state.documents import (
     resource_templates,
 )
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.components.plan import SELECTION, selected
+from kwokctl.components.cluster_plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
 from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.extra import ExtraComponent

@@ -8,7 +8,7 @@ from kwokctl.clusters.configuration.volumes import make_paths
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, state_file
 from kwokctl.clusters.state.scheduler_config import write_scheduler_config
-from kwokctl.components import identities
+from kwokctl.components import cluster_identities
 from kwokctl.components.catalog import clients, token_holders
 from kwokctl.components.catalog import identities as identities_of
 from kwokctl.components.definitions import kube_apiserver, kwok_kubelet
@@ -83,11 +83,11 @@ def _write_serving_pair(paths: ClusterPaths, name: ComponentName) -> None:
 def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]) -> None:
     paths, server = setting.paths, kube_apiserver.url(setting)
     context = context_name(saved.name)
-    admin = entries.by_paths(context, server, paths.pki, identities.ADMIN)
+    admin = entries.by_paths(context, server, paths.pki, cluster_identities.ADMIN)
     write_atomic(paths.kubeconfig, admin, mode=0o600)
     if insecure := insecure_proxy.url(setting):
         write_atomic(paths.insecure_kubeconfig, entries.without_user(context, insecure), mode=0o600)
-    own = entries.by_token(context, server, paths.pki / "ca.crt", tokens[identities.ADMIN])
+    own = entries.by_token(context, server, paths.pki / "ca.crt", tokens[cluster_identities.ADMIN])
     write_atomic(paths.own_kubeconfig, own, mode=0o600)
     ca = Path(setting.pki("ca.crt"))
     for name in (each for each in clients(saved.options) if each in tokens):

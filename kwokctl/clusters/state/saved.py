@@ -19,7 +19,7 @@ from kwokctl.clusters.state.documents import (
 )
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.choose_data_path import choose_data_path
-from kwokctl.components.plan import build_plan
+from kwokctl.components.cluster_plan import build_plan
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice
 from kwokctl.config.extras.extras_reader import GIVEN, read_extras

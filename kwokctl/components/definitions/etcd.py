@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl.artifacts.versions import etcd_release, etcd_version, kube_version
-from kwokctl.components import identities, verbosity
+from kwokctl.components import cluster_identities, spans, verbosity
+from kwokctl.components.command_line import Value, flags
 from kwokctl.components.definition import Definition
 from kwokctl.components.fake_nodes import has_kubelet
-from kwokctl.components.flags import Value, flags
-from kwokctl.components.metrics.metrics_page import MetricsPage, relayed_page
+from kwokctl.components.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
-from kwokctl.components.tracing import spans
 from kwokctl.config import checks, version_checks
 from kwokctl.config.declaring import ETCD as PANEL
 from kwokctl.config.declaring import (
@@ -145,7 +144,7 @@ def target(setting: Setting) -> EtcdTarget:
     address = setting.address(ETCD)
     if not setting.options.of(EtcdOptions).tls:
         return EtcdTarget(address=address)
-    pki, client = setting.paths.pki, identities.ETCD_CLIENT
+    pki, client = setting.paths.pki, cluster_identities.ETCD_CLIENT
     return EtcdTarget(
         address=address,
         ca=pki / "ca.crt",
@@ -183,11 +182,13 @@ def version(options: ClusterOptions) -> str:
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
-    names = (ETCD, *identities.here(options))
+    names = (ETCD, *cluster_identities.here(options))
     return (
         Identity(name=ETCD, common_name="etcd", server=True, server_names=names),
         # The cluster's authority signs certificates of users, too: etcd accepts those with its name.
-        Identity(name=identities.ETCD_CLIENT, common_name="etcd-client", server_names=(ETCD,)),
+        Identity(
+            name=cluster_identities.ETCD_CLIENT, common_name="etcd-client", server_names=(ETCD,)
+        ),
     )
 
 

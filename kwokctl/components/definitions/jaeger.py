@@ -6,10 +6,10 @@ It is Jaeger 1, whose program is called jaeger-all-in-one
 
 from collections.abc import Collection
 
+from kwokctl.components.command_line import flags
 from kwokctl.components.definition import Definition
-from kwokctl.components.flags import flags
 from kwokctl.components.setting import Setting
-from kwokctl.components.tracing.jaeger_options import PROGRAM, JaegerOptions
+from kwokctl.components.spans import PROGRAM, JaegerOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.host.ports import joined

@@ -6,14 +6,13 @@ from functools import partial
 from ipaddress import ip_address
 from typing import ClassVar
 
-from kwokctl.components import identities, verbosity
+from kwokctl.components import cluster_identities, spans, verbosity
+from kwokctl.components.command_line import Value
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd, kwok_kubelet
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, NOWHERE, has_kubelet
-from kwokctl.components.flags import Value
-from kwokctl.components.metrics.metrics_page import own_page
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
-from kwokctl.components.tracing import spans
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     SERVER,
@@ -188,8 +187,8 @@ def _etcd_identity(setting: Setting) -> dict[str, Value]:
         return {}
     return {
         "etcd-cafile": setting.pki("ca.crt"),
-        "etcd-certfile": setting.pki(f"{identities.ETCD_CLIENT}.crt"),
-        "etcd-keyfile": setting.pki(f"{identities.ETCD_CLIENT}.key"),
+        "etcd-certfile": setting.pki(f"{cluster_identities.ETCD_CLIENT}.crt"),
+        "etcd-keyfile": setting.pki(f"{cluster_identities.ETCD_CLIENT}.key"),
     }
 
 
@@ -200,12 +199,12 @@ def _identity(setting: Setting) -> dict[str, Value]:
         "service-account-key-file": setting.pki("sa.pub"),
         "service-account-signing-key-file": setting.pki("sa.key"),
         "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
-        "proxy-client-cert-file": setting.pki(f"{identities.FRONT_PROXY}.crt"),
-        "proxy-client-key-file": setting.pki(f"{identities.FRONT_PROXY}.key"),
+        "proxy-client-cert-file": setting.pki(f"{cluster_identities.FRONT_PROXY}.crt"),
+        "proxy-client-key-file": setting.pki(f"{cluster_identities.FRONT_PROXY}.key"),
         # A user with a certificate for this name, as every approved request for one may ask for,
         # would otherwise be taken for the API server, and could act as anybody.
-        "requestheader-client-ca-file": setting.pki(f"{identities.FRONT_PROXY_CA}.crt"),
-        "requestheader-allowed-names": identities.FRONT_PROXY,
+        "requestheader-client-ca-file": setting.pki(f"{cluster_identities.FRONT_PROXY_CA}.crt"),
+        "requestheader-allowed-names": cluster_identities.FRONT_PROXY,
         "requestheader-username-headers": "X-Remote-User",
         "requestheader-group-headers": "X-Remote-Group",
         "requestheader-extra-headers-prefix": "X-Remote-Extra-",
@@ -235,8 +234,8 @@ def _kubelet_identity(setting: Setting) -> dict[str, Value]:
     return {
         "egress-selector-config-file": str(setting.site.path(paths.egress)) if by_socket else None,
         "kubelet-certificate-authority": kwok_kubelet.authority(setting),
-        "kubelet-client-certificate": setting.pki(f"{identities.KUBELET_CLIENT}.crt"),
-        "kubelet-client-key": setting.pki(f"{identities.KUBELET_CLIENT}.key"),
+        "kubelet-client-certificate": setting.pki(f"{cluster_identities.KUBELET_CLIENT}.crt"),
+        "kubelet-client-key": setting.pki(f"{cluster_identities.KUBELET_CLIENT}.key"),
     }
 
 
@@ -261,24 +260,24 @@ def _audit(setting: Setting) -> dict[str, Value]:
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     given = options.of(KubeApiserverOptions).cert_sans
-    here = identities.here(options)
+    here = cluster_identities.here(options)
     return (
         Identity(
             name=KUBE_APISERVER,
             common_name="kube-apiserver",
             server=True,
             client=False,
-            server_names=(KUBE_APISERVER, *_NAMES, *here, identities.SERVICE_IP, *given),
+            server_names=(KUBE_APISERVER, *_NAMES, *here, cluster_identities.SERVICE_IP, *given),
         ),
         Identity(
-            name=identities.FRONT_PROXY,
-            common_name=identities.FRONT_PROXY,
-            authority=identities.FRONT_PROXY_CA,
+            name=cluster_identities.FRONT_PROXY,
+            common_name=cluster_identities.FRONT_PROXY,
+            authority=cluster_identities.FRONT_PROXY_CA,
         ),
         Identity(
-            name=identities.KUBELET_CLIENT,
-            common_name=identities.KUBELET_CLIENT,
-            organizations=(identities.ADMIN_GROUP,),
+            name=cluster_identities.KUBELET_CLIENT,
+            common_name=cluster_identities.KUBELET_CLIENT,
+            organizations=(cluster_identities.ADMIN_GROUP,),
         ),
     )
 

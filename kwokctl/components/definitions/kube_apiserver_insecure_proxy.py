@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl import __version__
-from kwokctl.components import identities, verbosity
+from kwokctl.components import cluster_identities, verbosity
+from kwokctl.components.command_line import flags
 from kwokctl.components.definition import Definition
-from kwokctl.components.flags import flags
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import COMPONENTS, ComponentOptions, option, port_option
 from kwokctl.host.ports import joined
@@ -51,7 +51,7 @@ def url(setting: Setting) -> str:
 def insecure_proxy(setting: Setting) -> Component:
     """Describe the process that passes each connection on, with the administrator's certificate."""
     port = setting.port(KUBE_APISERVER_INSECURE_PROXY)
-    pki, admin = setting.paths.pki, identities.ADMIN
+    pki, admin = setting.paths.pki, cluster_identities.ADMIN
     return Component(
         name=KUBE_APISERVER_INSECURE_PROXY,
         artifact=setting.artifacts[KUBE_APISERVER_INSECURE_PROXY],

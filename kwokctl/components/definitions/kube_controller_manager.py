@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from kwokctl.components import identities
+from kwokctl.components import cluster_identities
 from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.heartbeat import heartbeat
-from kwokctl.components.metrics.metrics_page import own_page
-from kwokctl.components.releases import starts_together
+from kwokctl.components.kubernetes_releases import starts_together
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
 from kwokctl.config.options import ClusterOptions
@@ -77,7 +77,7 @@ def kube_controller_manager(setting: Setting) -> Component:
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     name = KUBE_CONTROLLER_MANAGER
-    return (identities.serving(options, name, "system:kube-controller-manager"),)
+    return (cluster_identities.serving(options, name, "system:kube-controller-manager"),)
 
 
 DEFINITION = Definition(

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from kwokctl.components import identities, releases
+from kwokctl.components import cluster_identities, kubernetes_releases
 from kwokctl.components.api_client import api_client
+from kwokctl.components.command_line import Value
 from kwokctl.components.definition import Definition
-from kwokctl.components.flags import Value
-from kwokctl.components.metrics.metrics_page import own_page
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import (
     COMPONENTS,
@@ -43,7 +43,7 @@ class KubeSchedulerOptions(ComponentOptions):
 
 def kube_scheduler(setting: Setting) -> Component:
     """Describe the scheduler."""
-    health = releases.health(KUBE_SCHEDULER, setting.kube_minor)
+    health = kubernetes_releases.health(KUBE_SCHEDULER, setting.kube_minor)
     if not setting.options.of(KubeSchedulerOptions).config:
         return api_client(setting, KUBE_SCHEDULER, {}, health=health)
     mount = setting.mount(setting.paths.scheduler_config)
@@ -53,7 +53,7 @@ def kube_scheduler(setting: Setting) -> Component:
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
-    return (identities.serving(options, KUBE_SCHEDULER, "system:kube-scheduler"),)
+    return (cluster_identities.serving(options, KUBE_SCHEDULER, "system:kube-scheduler"),)
 
 
 DEFINITION = Definition(

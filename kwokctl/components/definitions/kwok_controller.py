@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl import __version__
-from kwokctl.components import identities, verbosity
+from kwokctl.components import cluster_identities, spans, verbosity
+from kwokctl.components.command_line import Value, flags
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.fake_nodes import (
@@ -17,12 +18,10 @@ from kwokctl.components.fake_nodes import (
     reached_host,
     selecting,
 )
-from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
-from kwokctl.components.metrics.metrics_page import MetricsPage, relayed_page
+from kwokctl.components.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word
-from kwokctl.components.tracing import spans
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     COMPONENTS,
@@ -208,8 +207,8 @@ def _data_path(setting: Setting) -> dict[str, Value]:
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     # A Stage may write any kind, so the fake-node controller may do everything.
-    group = identities.ADMIN_GROUP
-    return (identities.serving(options, KWOK_CONTROLLER, "kwok-controller", group),)
+    group = cluster_identities.ADMIN_GROUP
+    return (cluster_identities.serving(options, KWOK_CONTROLLER, "kwok-controller", group),)
 
 
 def _metrics(setting: Setting, dialler: ComponentName) -> MetricsPage | None:

@@ -7,13 +7,13 @@ from functools import partial
 from typing import ClassVar
 
 from kwokctl import __version__
-from kwokctl.components import identities, verbosity
+from kwokctl.components import cluster_identities, verbosity
+from kwokctl.components.command_line import Value, flags
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet, listening, selecting
-from kwokctl.components.flags import Value, flags
-from kwokctl.components.metrics.metrics_page import own_page
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import NODES, ComponentOptions, option, port_option
 from kwokctl.config.document_kinds import FOR_KUBELET
@@ -180,8 +180,8 @@ def _is_ours(setting: Setting) -> bool:
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     # It reads nodes and pods, and has tokens and rights reviewed. Containers dial it by the name of
     # the host.
-    group = identities.ADMIN_GROUP
-    return (identities.serving(options, KWOK_KUBELET, "kwok-kubelet", group, also=(HOST,)),)
+    group = cluster_identities.ADMIN_GROUP
+    return (cluster_identities.serving(options, KWOK_KUBELET, "kwok-kubelet", group, also=(HOST,)),)
 
 
 DEFINITION = Definition(

@@ -6,13 +6,12 @@ from typing import ClassVar
 
 from kwokctl import assets
 from kwokctl.artifacts.versions import DEFAULT_METRICS_SERVER_VERSION, metrics_server_version
-from kwokctl.components import identities, verbosity
+from kwokctl.components import cluster_identities, verbosity
+from kwokctl.components.command_line import Value, flags
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver, kwok_kubelet
 from kwokctl.components.fake_nodes import has_kubelet
-from kwokctl.components.flags import Value, flags
-from kwokctl.components.metrics.metrics_page import own_page
-from kwokctl.components.metrics.rounds import SECONDS
+from kwokctl.components.metrics_page import SECONDS, own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config import version_checks
 from kwokctl.config.declaring import (
@@ -163,7 +162,7 @@ def _objects(setting: Setting) -> tuple[Json, ...]:
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
-    names = (*identities.here(options), METRICS_SERVER, _SERVICE)
+    names = (*cluster_identities.here(options), METRICS_SERVER, _SERVICE)
     return (Identity(name=METRICS_SERVER, common_name=_USER, server=True, server_names=names),)
 
 

@@ -4,9 +4,9 @@ import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kwokctl.components import identities
+from kwokctl.components import cluster_identities
+from kwokctl.components.command_line import flags
 from kwokctl.components.definition import Definition
-from kwokctl.components.flags import flags
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import (
     ComponentOptions,
@@ -65,7 +65,7 @@ def web_page(setting: Setting) -> Component:
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
-    return (identities.serving(options, WEB_PAGE, "web-page"),)
+    return (cluster_identities.serving(options, WEB_PAGE, "web-page"),)
 
 
 DEFINITION = Definition(

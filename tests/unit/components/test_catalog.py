@@ -20,7 +20,7 @@ from kwokctl.clusters.wanted import wanted_cluster
 from kwokctl.components import catalog as catalogue
 from kwokctl.components import definitions
 from kwokctl.components.catalog import catalog, usual_options
-from kwokctl.components.plan import selected
+from kwokctl.components.cluster_plan import selected
 from kwokctl.config.config_documents import Document
 from kwokctl.config.options import spellings
 from kwokctl.config.resolve import Resolved, resolve_options

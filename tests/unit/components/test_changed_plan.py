@@ -13,7 +13,7 @@ from kwokctl.model import (
     KWOK_CONTROLLER,
 )
 from tests.support.options import changed
-from tests.unit.components.test_plan import OPTIONS, plan
+from tests.unit.components.test_cluster_plan import OPTIONS, plan
 
 
 def test_a_patch_changes_arguments_variables_and_volumes() -> None:

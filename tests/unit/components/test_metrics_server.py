@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from kwokctl.components.catalog import catalog, identities
-from kwokctl.components.metrics.rounds import settle_rounds
-from kwokctl.components.plan import selected
+from kwokctl.components.cluster_plan import selected
+from kwokctl.components.metrics_page import settle_rounds
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths

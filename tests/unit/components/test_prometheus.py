@@ -7,8 +7,8 @@ import yaml
 
 from kwokctl import assets
 from kwokctl.components.catalog import catalog, identities
-from kwokctl.components.metrics.rounds import settle_rounds
-from kwokctl.components.plan import build_plan, selected
+from kwokctl.components.cluster_plan import build_plan, selected
+from kwokctl.components.metrics_page import settle_rounds
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch

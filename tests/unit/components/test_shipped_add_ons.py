@@ -8,7 +8,7 @@ import pytest
 from kwokctl.artifacts.module_parts import module_part
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.choose_data_path import choose_data_path
-from kwokctl.components.plan import build_plan, selected
+from kwokctl.components.cluster_plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.add_ons.folder import shipped

@@ -9,7 +9,7 @@ from kwokctl.artifacts.resolve_programs import ArtifactSource, store_of
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.programs.needed import TOOLS, has_file, prefixes, source_of, wanted_program
-from kwokctl.components.plan import selected
+from kwokctl.components.cluster_plan import selected
 from kwokctl.errors import KwokctlError
 
 

@@ -10,7 +10,7 @@ from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.programs.images import image_choices
 from kwokctl.clusters.programs.needed import TOOLS, addresses
-from kwokctl.components.plan import selected
+from kwokctl.components.cluster_plan import selected
 
 _LOCAL = frozenset({"localhost", "127.0.0.1"})
 _REMEDY = (

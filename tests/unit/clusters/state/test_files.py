@@ -4,7 +4,7 @@ from stat import S_IMODE
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.components.plan import selected
+from kwokctl.components.cluster_plan import selected
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import Artifact, ClusterName
 from tests.support.fake_runtime import FakeRuntime

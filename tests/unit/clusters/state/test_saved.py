@@ -16,7 +16,7 @@ from kwokctl.clusters.state.saved import (
     version_remark,
 )
 from kwokctl.components.catalog import usual_options
-from kwokctl.components.plan import selected
+from kwokctl.components.cluster_plan import selected
 from kwokctl.config.config_documents import Document
 from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.options import ClusterOptions

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from kwokctl.components.choose_data_path import choose_data_path
-from kwokctl.components.plan import build_plan, selected
+from kwokctl.components.cluster_plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kwokctl.components.flags import Value
+from kwokctl.components.command_line import Value
 from kwokctl.model import KUBE_APISERVER, KUBE_SCHEDULER, ComponentName
 
 

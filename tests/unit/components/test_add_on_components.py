@@ -8,8 +8,8 @@ import pytest
 from kwokctl.clusters.launching.objects import with_authority
 from kwokctl.clusters.launching.ports import without_ports
 from kwokctl.components.catalog import clients, identities, usual_options
-from kwokctl.components.custom.add_ons import rights
-from kwokctl.components.plan import build_plan, selected
+from kwokctl.components.cluster_plan import build_plan, selected
+from kwokctl.components.custom_components import rights
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.extras.add_on_parts import AddOnParts, Readiness
@@ -21,7 +21,7 @@ from kwokctl.model import Artifact, ClusterName, Component, ComponentName
 from kwokctl.replacing import replace
 from tests.support.sites import HostLikeSite
 
-GREETER = Path(__file__).parents[3] / "support" / "greeter_add_on"
+GREETER = Path(__file__).parents[2] / "support" / "greeter_add_on"
 NAME = ComponentName("greeter")
 
 

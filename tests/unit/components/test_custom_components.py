@@ -1,9 +1,11 @@
+""""""
+
 from pathlib import Path, PurePath
 
 import pytest
 import yaml
 
-from kwokctl.components.plan import build_plan, selected
+from kwokctl.components.cluster_plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.extras.extra import ExtraComponent, ExtraMetrics
 from kwokctl.config.options import ClusterOptions

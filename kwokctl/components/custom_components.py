@@ -1,25 +1,24 @@
-"""Describes what a component of an add-on has beyond one that a user describes.
+"""Describes the components of users, and those of add-ons, in the form of kwokctl's own."""
 
-Words in braces stand for what is known only of one cluster: `{kubeconfig}`, `{port.NAME}` and so on.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
 import msgspec
 
-from kwokctl.components.identities import add_on_user
+from kwokctl.components.cluster_identities import add_on_user
+from kwokctl.components.command_line import flags
+from kwokctl.components.metrics_page import MetricsPage, Pages
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.braced_words import WORD
 from kwokctl.config.extras.add_on_parts import AddOnParts, Webhooks
-from kwokctl.config.extras.extra import MANIFESTS
+from kwokctl.config.extras.extra import MANIFESTS, ExtraComponent, ExtraMetrics
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
-from kwokctl.host.ports import dialled, joined
+from kwokctl.host.ports import LOOPBACK, dialled, joined
 from kwokctl.json_value import Json
-from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
+from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, OwnManner, Port
 from kwokctl.replacing import replace
 
 AUTHORITY = "CA"
@@ -229,3 +228,64 @@ def _reached(
 def _service(client: Json) -> str:
     service = client.get("service") if isinstance(client, Mapping) else None
     return str(service.get("name")) if isinstance(service, Mapping) else ""
+
+
+def extra_component(setting: Setting, extra: ExtraComponent) -> Component:
+    """Describe a component of the user's own, or of an add-on."""
+    component = _described(setting, extra)
+    if extra.add_on is None:
+        return component
+    return with_add_on_parts(setting, component, extra.add_on, extra.manifests)
+
+
+def _described(setting: Setting, extra: ExtraComponent) -> Component:
+    objects = () if extra.add_on else _objects(extra)
+    needed = extra.links | {KUBE_APISERVER} if objects else extra.links
+    return Component(
+        name=extra.name,
+        artifact=setting.artifacts[extra.name],
+        args=(*extra.args, *flags({}, setting.user_args(extra.name))),
+        env=extra.envs,
+        ports=_ports(setting, extra),
+        mounts=tuple(volume.mount for volume in extra.volumes),
+        after=needed,
+        uses=needed,
+        objects=objects,
+        own=OwnManner(entry=extra.command, user=extra.user, folder=extra.work_dir),
+    )
+
+
+def extra_page(extra: ExtraComponent) -> MetricsPage | None:
+    """Return where Prometheus finds its metrics; None if its user does not say."""
+    return _page(extra.metric) if extra.metric else None
+
+
+def extra_discoveries(extras: Iterable[ExtraComponent]) -> Pages:
+    """Return where Prometheus finds the names of further pages, by the name of the job for them."""
+    return {
+        ComponentName(f"{each.name}-metrics-discovery"): _page(each.discovery, is_discovery=True)
+        for each in extras
+        if each.discovery
+    }
+
+
+def _page(metrics: ExtraMetrics, *, is_discovery: bool = False) -> MetricsPage:
+    return MetricsPage(
+        address=metrics.host,
+        path=metrics.path,
+        client="",
+        is_unverified=metrics.scheme == "https",
+        is_discovery=is_discovery,
+    )
+
+
+def _ports(setting: Setting, extra: ExtraComponent) -> tuple[Port, ...]:
+    """Return its ports; those of a process of this host are the host's."""
+    if setting.site.bind(extra.name) != LOOPBACK:
+        return extra.ports
+    return tuple(Port(name=each.name, port=each.port, host_port=each.port) for each in extra.ports)
+
+
+def _objects(extra: ExtraComponent) -> tuple[Json, ...]:
+    bodies = (body for text in extra.manifests for body in yaml.load_all(text))
+    return tuple(body for body in bodies if body is not None)

@@ -21,7 +21,7 @@ from tests.support import golden
 from tests.support.options import changed
 from tests.support.patches import patched
 from tests.support.sites import ContainerLikeSite, HostLikeSite
-from tests.unit.components.test_plan import EVERYTHING_ELSE, OPTIONS, plan
+from tests.unit.components.test_cluster_plan import EVERYTHING_ELSE, OPTIONS, plan
 
 NEWEST = 37
 IN_GO = (ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER)

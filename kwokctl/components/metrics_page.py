@@ -1,10 +1,11 @@
-"""Says where the metrics of a component are, and which credential their reader shows."""
+"""Says how the metrics of a component are collected: from which page, with which credential, and how often."""
 
 from collections.abc import Mapping
 
 import msgspec
 
 from kwokctl.components.setting import Setting
+from kwokctl.config.options import ClusterOptions, spellings, value_of, with_values
 from kwokctl.embedded.metrics import relayed_path
 from kwokctl.model import KWOK_KUBELET, PROMETHEUS, ComponentName
 
@@ -43,3 +44,17 @@ def relayed_page(name: ComponentName, setting: Setting, dialler: ComponentName) 
     """
     address = setting.address(KWOK_KUBELET, dialler=dialler)
     return MetricsPage(address=address, path=relayed_path(name))
+
+
+SECONDS = 15
+_SECONDS_FOR_MANY, _MANY = 60, 5000
+_OPTIONS = frozenset({"metrics_server_resolution", "prometheus_interval"})
+
+
+def settle_rounds(options: ClusterOptions) -> ClusterOptions:
+    """Fill in for a new cluster what its user left open."""
+    if options.objects.nodes < _MANY:
+        return options
+    known = [each for each in spellings(options) if each.field in _OPTIONS]
+    unset = [each.field for each in known if not value_of(options, each)]
+    return with_values(options, dict.fromkeys(unset, _SECONDS_FOR_MANY))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kwokctl.components.cluster_plan import build_plan, selected
 from kwokctl.components.definitions.jaeger import check_jaeger
-from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError

@@ -2,20 +2,53 @@
 
 The field calls what takes them a collector; it speaks OTLP over gRPC
 (https://opentelemetry.io/docs/specs/otlp/), here without TLS, for neither program has any for it.
+Jaeger is one, whose port is among its options; its description is with those of the other components.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from typing import ClassVar
 
-from kwokctl.components.flags import Value
+from kwokctl.components.command_line import Value
 from kwokctl.components.setting import Setting
-from kwokctl.components.tracing.jaeger_options import JaegerOptions
+from kwokctl.config.declaring import (
+    PROGRAMS,
+    ComponentOptions,
+    binary_option,
+    image_option,
+    option,
+    port_option,
+)
 from kwokctl.config.tracing_options import host_and_port
 from kwokctl.host.ports import LOOPBACK, joined
 from kwokctl.model import ETCD, JAEGER, KUBE_APISERVER, ComponentName, Mount
 from kwokctl.runtime import HOST
+
+PROGRAM = "jaeger-all-in-one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JaegerOptions(ComponentOptions):
+    """The options of Jaeger."""
+
+    component: ClassVar = JAEGER
+
+    port: int = port_option("Pages of Jaeger; a port adds it to the cluster")
+    otlp_grpc_port: int = port_option("OTLP of Jaeger", flag="", env="")
+    binary: str = binary_option(f"Jaeger 1 ({PROGRAM})")
+    archive: str = option(
+        "",
+        f"Same as --jaeger-binary ARCHIVE#{PROGRAM} (deprecated)",
+        group=PROGRAMS,
+        metavar="ARCHIVE",
+        name="jaeger_binary_tar",
+        deprecated=f"--jaeger-binary ARCHIVE#{PROGRAM}",
+    )
+    image: str = image_option("Jaeger 1 (all-in-one)")
+
 
 _API_VERSIONS = ((34, "v1"), (27, "v1beta1"), (22, "v1alpha1"))
 """The newest version of the API server's file by the first minor release that reads it

@@ -1,10 +1,12 @@
+""""""
+
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from kwokctl.components.choose_data_path import choose_data_path
-from kwokctl.components.plan import build_plan, needlessly_disabled, selected
+from kwokctl.components.cluster_plan import build_plan, needlessly_disabled, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions, spellings
 from kwokctl.config.original import compat

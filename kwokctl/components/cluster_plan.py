@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.components.catalog import catalog, requested
-from kwokctl.components.custom.extras import extra_component, extra_discoveries, extra_page
-from kwokctl.components.metrics.metrics_page import MetricsPage
+from kwokctl.components.custom_components import extra_component, extra_discoveries, extra_page
+from kwokctl.components.metrics_page import MetricsPage
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.folder import of_components, shipped
 from kwokctl.config.component_limits import parse_limits

@@ -1,1 +1,0 @@
-"""Describes the user's own components, and those of add-ons, in the form of kwokctl's own."""

@@ -1,1 +1,0 @@
-"""Metrics of components: their addresses, the intervals of measuring nodes, and Prometheus' configuration."""

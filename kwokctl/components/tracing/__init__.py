@@ -1,1 +1,0 @@
-"""Spans of requests: where they go, and how each program is configured to send them."""

@@ -8,7 +8,7 @@ import msgspec
 from kwokctl.artifacts.store import ProgramStore, digest
 from kwokctl.host.carry_out import work_folders
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.host.processes.shell import CrewScript
+from kwokctl.host.processes.crew_script import CrewScript
 from kwokctl.model import Artifact, Component, ComponentName, Plan
 from kwokctl.script.shell import quoted
 from kwokctl.script.steps import (

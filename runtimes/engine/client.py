@@ -16,7 +16,7 @@ import msgspec
 
 from kwokctl.errors import CommandError, ConflictError, NotFoundError, UnavailableError
 from kwokctl.host.platforms import user_id
-from kwokctl.host.processes.usage import descendants
+from kwokctl.host.processes.process_usage import descendants
 from kwokctl.json_value import Json
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.explained import explained

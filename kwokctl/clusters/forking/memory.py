@@ -11,7 +11,7 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 from kwokctl.host.memory import available_memory
-from kwokctl.host.processes.usage import resident
+from kwokctl.host.processes.process_usage import resident
 from kwokctl.progress import Progress
 from kwokctl.runtime import KnowsProcesses, RegistersNodes, Runtime
 

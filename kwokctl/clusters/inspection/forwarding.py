@@ -10,8 +10,8 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ComponentError, NotFoundError, UsageError
+from kwokctl.host.port_relay import relaying
 from kwokctl.host.ports import joined
-from kwokctl.host.relay import relaying
 from kwokctl.model import ClusterName, Component, ComponentName, Port
 from kwokctl.runtime import ReachesPorts, Runtime
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from kwokctl.clusters.status import ComponentStatus, RunStatus
-from kwokctl.host.processes.usage import Usage
+from kwokctl.host.processes.process_usage import Usage
 from kwokctl.model import ClusterName, ComponentName
 
 READY = "Ready"

@@ -17,7 +17,7 @@ from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
-from kwokctl.host.processes.usage import Usage, measure
+from kwokctl.host.processes.process_usage import Usage, measure
 from kwokctl.kube.collections.server_metrics import values
 from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.transport.pool import Pool

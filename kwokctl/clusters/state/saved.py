@@ -32,8 +32,8 @@ from kwokctl.config.patches.patch_reader import FIELD, read_patches
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.carry_out import carry_out
+from kwokctl.host.default_route import has_default_route
 from kwokctl.host.paths import ClusterPaths, WorkDir
-from kwokctl.host.routes import has_default_route
 from kwokctl.json_value import Json
 from kwokctl.model import Artifact, ClusterName, ComponentName, Plan
 from kwokctl.replacing import replace

@@ -11,6 +11,7 @@ from kwokctl.host import logfiles
 from kwokctl.host.carry_out import carry_out
 from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.crew_script import CrewScript
 from kwokctl.host.processes.forks import preloaded
 from kwokctl.host.processes.holding import HeldFile
 from kwokctl.host.processes.identify import Working, find_process, working_for
@@ -22,7 +23,6 @@ from kwokctl.host.processes.lifecycle import (
     start_component,
     stop_component,
 )
-from kwokctl.host.processes.shell import CrewScript
 from kwokctl.host.processes.supervise import is_running, killed_by, launched, read_pid_file
 from kwokctl.model import ComponentName, Plan, State
 from kwokctl.script.steps import Folder

@@ -16,8 +16,8 @@ from typing import NoReturn
 
 import msgspec
 
+from kwokctl.host.processes.process_title import show_words
 from kwokctl.host.processes.supervise import this_process
-from kwokctl.host.processes.words import show_words
 
 SOCKET = 3
 """The descriptor at which this program finds its requests."""

@@ -15,7 +15,7 @@ from kwokctl.clusters.overview.figures import (
     Store,
 )
 from kwokctl.clusters.status import ComponentStatus, RunStatus
-from kwokctl.host.processes.usage import Usage
+from kwokctl.host.processes.process_usage import Usage
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName
 from kwokctl.replacing import replace
 from tests.support.terminal import shown

@@ -14,7 +14,7 @@ from kwokctl.clusters.forking.memory import (
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.errors import CapacityError
 from kwokctl.host.paths import WorkDir
-from kwokctl.host.processes.usage import resident
+from kwokctl.host.processes.process_usage import resident
 from kwokctl.progress import Silent
 from tests.support.fake_runtime import FakeRuntime, SeenRuntime
 from tests.support.options import cluster_options

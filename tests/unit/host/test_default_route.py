@@ -1,8 +1,10 @@
+""""""
+
 from pathlib import Path
 
 import pytest
 
-from kwokctl.host.routes import has_default_route
+from kwokctl.host.default_route import has_default_route
 
 _HEAD = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 _DEFAULT = "eth0\t00000000\t0102A8C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"

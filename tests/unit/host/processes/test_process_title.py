@@ -1,3 +1,5 @@
+""""""
+
 import subprocess
 import sys
 
@@ -6,7 +8,7 @@ import pytest
 SHOWN = ["kubelet", "--name=ä b", ""]
 PROGRAM = f"""
 import os, sys
-from kwokctl.host.processes.words import show_words
+from kwokctl.host.processes.process_title import show_words
 try:
     show_words({SHOWN!r})
 except OSError as e:

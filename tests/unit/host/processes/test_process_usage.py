@@ -1,10 +1,12 @@
+""""""
+
 import asyncio
 import os
 import subprocess
 import sys
 from asyncio.subprocess import PIPE
 
-from kwokctl.host.processes.usage import descendants, measure
+from kwokctl.host.processes.process_usage import descendants, measure
 from kwokctl.model import ComponentName
 
 BUSY, IDLE, GONE = map(ComponentName, ("busy", "idle", "gone"))

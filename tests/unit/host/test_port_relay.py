@@ -1,3 +1,5 @@
+""""""
+
 import asyncio
 import socket
 from asyncio import StreamReader, StreamWriter
@@ -8,7 +10,7 @@ from functools import partial
 import pytest
 
 from kwokctl.errors import ConflictError
-from kwokctl.host.relay import relaying
+from kwokctl.host.port_relay import relaying
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """Asynchronous work: the event loop, work on many items, and work in the background."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -83,3 +83,11 @@ def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]
     return failure
+
+
+async def all_of(works: Iterable[Coroutine[object, object, None]]) -> None:
+    """Do things at once, all of them to their end, and raise the first error."""
+    ends: Collection[BaseException | None] = await asyncio.gather(*works, return_exceptions=True)
+    for end in ends:
+        if end is not None:
+            raise end

@@ -2,7 +2,7 @@
 
 from kwokctl.host.machine import Host
 from kwokctl.runtime import Runtime
-from runtimes.binary.runtime import BinaryRuntime
+from runtimes.binary.binary_runtime import BinaryRuntime
 
 
 def create(host: Host) -> Runtime:

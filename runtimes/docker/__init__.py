@@ -6,9 +6,9 @@ from pathlib import Path
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import home_folder
 from kwokctl.runtime import Runtime
-from runtimes.docker.runtime import PODMAN, EngineRuntime
-from runtimes.engine.client import Engine
+from runtimes.docker.engine_runtime import PODMAN, EngineRuntime
 from runtimes.engine.endpoint import find_endpoint
+from runtimes.engine.engine_client import Engine
 from runtimes.engine.podman import podman_engine
 
 

@@ -23,8 +23,8 @@ from kwokctl.script.steps import (
 )
 from runtimes.docker.command import ScriptTool, create_words
 from runtimes.docker.specification import SPECIFICATION, ContainerPlacement, specify
-from runtimes.engine.client import Container
-from runtimes.engine.images import DIGITS, PLACE, named
+from runtimes.engine.engine_client import Container
+from runtimes.engine.engine_images import DIGITS, PLACE, named
 from runtimes.engine.site import ON_HOST
 
 NETWORK, GATEWAY = "network", "gateway"

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from kwokctl.errors import CommandError, KwokctlError, NotFoundError
 from kwokctl.json_value import Json
-from runtimes.engine.client import Engine
-from runtimes.engine.logs import followed
+from runtimes.engine.engine_client import Engine
+from runtimes.engine.engine_logs import followed
 
 _COLUMNS = "-eo pid,args"
 _TRIES = 20

@@ -6,8 +6,8 @@ The sockets are those of https://docs.podman.io/en/latest/markdown/podman-system
 import os
 
 from kwokctl.host.platforms import user_id
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 
 NAMED_BY = "CONTAINER_HOST"
 """The variable that names another service, to Podman's own command too."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from kwokctl.errors import NotServedError, UnavailableError
 from kwokctl.json_value import Json
 from kwokctl.model import Component
-from runtimes.engine.client import Engine
+from runtimes.engine.engine_client import Engine
 
 _FAR = ("198.51.100.1", 9)
 """An address beyond the default route; nothing is sent there (RFC 5737)."""

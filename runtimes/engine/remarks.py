@@ -1,10 +1,11 @@
-"""Explains from an engine's record of a container why it ended."""
+"""Texts of an engine for people: what it says of itself, as `docker info` does, and why a container ended."""
 
 from collections.abc import Mapping
 
 from kwokctl.errors import NotFoundError
+from kwokctl.expr import yaml
 from kwokctl.json_value import Json
-from runtimes.engine.client import Engine
+from runtimes.engine.engine_client import Engine
 
 _NOT_RUN = (126, 127)
 """Exit codes of a program that could not be executed; others are the program's own business."""
@@ -44,3 +45,9 @@ async def _misfit(engine: Engine, image: str) -> str:
     if own and inspected.get("Architecture") not in {own, "", None}:
         return f"its image is for {inspected['Architecture']}, and this engine runs {own}"
     return "its image has no program of its name that can be run here"
+
+
+async def described(engine: Engine) -> str:
+    """Return the versions and the settings of an engine, as it reports them."""
+    version, info = await engine.ask("version"), await engine.info()
+    return yaml.dump_all([{"endpoint": engine.endpoint.url, "version": version, "info": info}])

@@ -16,7 +16,7 @@ from kwokctl.model import (
 )
 from kwokctl.replacing import replace
 from kwokctl.runtime import HOST
-from runtimes.engine.client import Engine
+from runtimes.engine.engine_client import Engine
 from runtimes.engine.privileges import gives_addresses_late, is_a_users_podman, own_address
 
 ON_HOST = frozenset({KUBE_APISERVER_INSECURE_PROXY, KWOK_CONTROLLER, KWOK_KUBELET})
@@ -114,3 +114,10 @@ def is_ours(gateway: str) -> bool:
     except OSError:
         return False
     return True
+
+
+async def address_of(engine: Engine, container: str) -> str:
+    """Return the IPv4 address at which this host dials a container; empty for one that does not run."""
+    inspected = await engine.ask("inspect_container", container)
+    networks = (inspected.get("NetworkSettings") or {}).get("Networks") or {}
+    return next((one["IPAddress"] for one in networks.values() if one.get("IPAddress")), "")

@@ -2,8 +2,8 @@
 
 from kwokctl.host.machine import Host
 from kwokctl.runtime import Runtime
+from runtimes.kind.kind_runtime import KindRuntime
 from runtimes.kind.provider import docker, podman
-from runtimes.kind.runtime import KindRuntime
 
 
 def create(host: Host) -> Runtime:

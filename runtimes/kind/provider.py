@@ -8,8 +8,8 @@ import msgspec
 
 from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import home_folder
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import find_endpoint
+from runtimes.engine.engine_client import Engine
 from runtimes.engine.podman import NAMED_BY, podman_engine
 from runtimes.engine.privileges import demand_root
 

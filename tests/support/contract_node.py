@@ -26,8 +26,8 @@ from kwokctl.model import (
 from kwokctl.progress import Silent
 from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
+from runtimes.kind.kind_runtime import KindRuntime
 from runtimes.kind.provider import docker
-from runtimes.kind.runtime import KindRuntime
 from tests.support.node_image import loaded_node_image
 from tests.support.options import cluster_options
 from tests.support.ports import free_port

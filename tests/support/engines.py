@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import KwokctlError
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint, find_endpoint
+from runtimes.engine.engine_client import Engine
 from tests.support.debian import DOCKER, NotInstalledError, need
 
 LEAN_RUNTIME = Path(__file__).parent / "programs" / "oci-runtime"

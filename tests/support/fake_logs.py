@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from runtimes.engine.client import Container
+from runtimes.engine.engine_client import Container
 
 
 class FakeLogs:

@@ -12,8 +12,8 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.host.files import turn
 from kwokctl.host.paths import WorkDir, cache_dir
 from kwokctl.progress import Silent
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 from runtimes.kind.images.image import KindNodeImages, made_name
 from tests.support.debian import NODE_IMAGE, NotInstalledError, need
 from tests.support.options import cluster_options

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from kwokctl.errors import KwokctlError
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 from tests.support import engines, on_kind
 from tests.support.engine_command import EngineCommand
 from tests.support.engines import Daemon

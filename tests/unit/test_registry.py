@@ -7,7 +7,7 @@ from kwokctl.errors import NotServedError, UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.runtime import WritesScripts
-from runtimes.docker.runtime import EngineRuntime
+from runtimes.docker.engine_runtime import EngineRuntime
 
 
 @pytest.mark.parametrize(

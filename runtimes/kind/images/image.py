@@ -13,8 +13,8 @@ from kwokctl.artifacts.versions import minor
 from kwokctl.errors import ArtifactError, ConfigError, NotFoundError, UsageError
 from kwokctl.images import NodeImage
 from kwokctl.model import Artifact
-from runtimes.engine.client import Engine
-from runtimes.engine.images import REPOSITORY, EngineImages, tag_of
+from runtimes.engine.engine_client import Engine
+from runtimes.engine.engine_images import REPOSITORY, EngineImages, tag_of
 from runtimes.kind.images import recipe
 
 _VERSION = "/kind/version"

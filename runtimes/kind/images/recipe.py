@@ -15,8 +15,8 @@ from kwokctl.errors import ArtifactError, CommandError, UnavailableError
 from kwokctl.host import process
 from kwokctl.host.files import remove_tree
 from kwokctl.model import ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER
-from runtimes.engine.images import content_of
-from runtimes.kind.images.archive import Image, layer_of_programs, layer_of_tree, write_images
+from runtimes.engine.engine_images import content_of
+from runtimes.kind.images.image_archive import Image, layer_of_programs, layer_of_tree, write_images
 
 ON_NODE = ("kubelet", "kubeadm", "kubectl")
 CONTROL_PLANE = (ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER)

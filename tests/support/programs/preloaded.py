@@ -34,7 +34,7 @@ def preload() -> None:
     """Load what commands would load, none of which looks at the environment or starts a thread."""
     for module in (*(f"cli.verbs.{module}" for module in app.MODULES), *VERBS):
         import_module(f"kwokctl.{module}")
-    import_module("runtimes.binary.runtime")
+    import_module("runtimes.binary.binary_runtime")
     gc.collect()
     gc.freeze()
 

@@ -27,7 +27,7 @@ from kwokctl.model import (
     Plan,
     State,
 )
-from runtimes.binary.runtime import BinaryRuntime
+from runtimes.binary.binary_runtime import BinaryRuntime
 from tests.support.eventually import eventually
 from tests.support.full_disk import full_disk
 

@@ -14,7 +14,7 @@ from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.host.processes.launches import Launches
 from kwokctl.model import ETCD, Artifact, ClusterName, Component, Plan, State
-from runtimes.binary.runtime import BinaryRuntime
+from runtimes.binary.binary_runtime import BinaryRuntime
 from tests.support.eventually import eventually
 
 CLUSTER = ClusterName("c")
@@ -31,7 +31,7 @@ from pathlib import Path
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, ClusterName
-from runtimes.binary.runtime import BinaryRuntime
+from runtimes.binary.binary_runtime import BinaryRuntime
 
 async def hold():
     let_go = await BinaryRuntime(Host(WorkDir(Path(sys.argv[1])))).replace_held(ClusterName("c"), ETCD)

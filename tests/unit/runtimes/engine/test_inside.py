@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from kwokctl.errors import CommandError
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 from runtimes.engine.inside import Inside
 from tests.support.fake_engine import FakeEngine, framed
 

@@ -10,9 +10,9 @@ from kwokctl.errors import NotServedError, UnavailableError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, Artifact, Component, Limits
-from runtimes.docker.runtime import EngineRuntime
-from runtimes.engine.client import Engine
+from runtimes.docker.engine_runtime import EngineRuntime
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 from runtimes.engine.privileges import demand_limits, demand_root, user_of_containers
 from tests.support.fake_engine import FakeEngine
 

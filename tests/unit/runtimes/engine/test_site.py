@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from kwokctl.errors import UnavailableError
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 from runtimes.engine.site import extra_host, host_address
 from tests.support.fake_engine import FakeEngine
 

@@ -10,7 +10,7 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ClusterName, Plan
 from kwokctl.replacing import replace
-from runtimes.kind.pods.site import KindSite
+from runtimes.kind.pods.pod_settings import KindSite
 from tests.support.options import cluster_options
 
 PATHS = ClusterPaths(Path("/home/me/.kwok/clusters/dev"))

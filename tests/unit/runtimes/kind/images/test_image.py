@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kwokctl.errors import ArtifactError, UsageError
-from runtimes.kind.images.archive import Image, layer_of_programs, layer_of_tree, write_images
 from runtimes.kind.images.image import file_of
+from runtimes.kind.images.image_archive import Image, layer_of_programs, layer_of_tree, write_images
 from runtimes.kind.images.recipe import furnish, install_debian
 
 KUBE = "v1.36.3"

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from kwokctl.errors import UsageError
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.pods.preparation import known_host
+from runtimes.engine.engine_client import Engine
+from runtimes.kind.pods.kubeadm import known_host
 from tests.support.fake_engine import FakeEngine
 from tests.support.options import changed
 from tests.unit.runtimes.kind.plans import OPTIONS, plan

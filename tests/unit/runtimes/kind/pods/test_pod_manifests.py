@@ -1,3 +1,5 @@
+""""""
+
 import os
 import shutil
 import signal
@@ -10,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from kwokctl.model import ETCD, KUBE_SCHEDULER, ComponentName
-from runtimes.kind.pods.manifests import (
+from runtimes.kind.pods.pod_manifests import (
     asking_which_are_known,
     ending_at_once,
     putting_aside,

@@ -1,3 +1,5 @@
+""""""
+
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -6,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import CommandError, ConflictError, KwokctlError, UnavailableError
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 from tests.support.fake_engine import FakeEngine, fake_engine
 
 LABELS = {"a": "b"}

@@ -8,7 +8,7 @@ from datetime import datetime
 from threading import Thread
 from typing import Any
 
-from runtimes.engine.client import Container, Engine
+from runtimes.engine.engine_client import Container, Engine
 
 _POLL = 0.5
 """Seconds between two looks for a container that runs again."""

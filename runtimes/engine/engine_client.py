@@ -19,9 +19,8 @@ from kwokctl.host.platforms import user_id
 from kwokctl.host.processes.process_usage import descendants
 from kwokctl.json_value import Json
 from runtimes.engine.endpoint import Endpoint
-from runtimes.engine.explained import explained
+from runtimes.engine.engine_errors import conflict, explained
 from runtimes.engine.nothing import NoSdk
-from runtimes.engine.taken import conflict
 
 if TYPE_CHECKING:
     from runtimes.engine.sdk import Sdk

@@ -15,21 +15,17 @@ from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.json_value import Json
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, ComponentName, Plan, State
 from kwokctl.runtime import Site
-from runtimes.engine.addresses import address_of
-from runtimes.engine.client import Container
-from runtimes.engine.described import described
-from runtimes.engine.site import LOOPBACK, ON_HOST, placed, reached_by
+from runtimes.engine.engine_client import Container
+from runtimes.engine.remarks import described
+from runtimes.engine.site import LOOPBACK, ON_HOST, address_of, placed, reached_by
 from runtimes.kind.images.image import KindNodeImages
-from runtimes.kind.node import Node
-from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder
-from runtimes.kind.nodes.creation import CONFIGURATION, Creation
-from runtimes.kind.nodes.nodes import KindNodes, remains
-from runtimes.kind.pods.kubeadm import MAKES, pod_patch
-from runtimes.kind.pods.placed_pods import PlacedPods
-from runtimes.kind.pods.pod_settings import PodSettings
-from runtimes.kind.pods.preparation import known_host, make_files
-from runtimes.kind.pods.site import KindSite
-from runtimes.kind.pods.static_pod import knowing
+from runtimes.kind.kind_node import Node
+from runtimes.kind.nodes.kind_configuration import GROUP, configuration, patches_folder
+from runtimes.kind.nodes.node_containers import KindNodes, remains
+from runtimes.kind.nodes.node_creation import CONFIGURATION, Creation
+from runtimes.kind.pods.kubeadm import MAKES, known_host, make_files, pod_patch
+from runtimes.kind.pods.placed_pods import PlacedPods, knowing
+from runtimes.kind.pods.pod_settings import KindSite, PodSettings
 from runtimes.kind.provider import Provider
 
 _PATCH = "+strategic.yaml"

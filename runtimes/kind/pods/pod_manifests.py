@@ -1,17 +1,22 @@
 """The manifests of static pods in the node: the kubelet runs what lies in one folder.
 
 https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/
+
+kubeadm makes the pod of etcd once, with the node, and its manifest stays as it is. One of an older kwokctl has an
+abstract socket for peers, and accepts every client certificate of the cluster. Only that is changed (`mended`), before
+the next start; what the user has said to kubeadm stays.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
-from kwokctl.model import ComponentName
+from kwokctl.model import Component, ComponentName
 from runtimes.engine.inside import Inside
+from runtimes.kind.pods.pod_settings import sight, volumes
 
 KUBERNETES = PurePosixPath("/etc/kubernetes")
 _SCRIPT = """\
@@ -210,3 +215,39 @@ class Manifests:
 
     async def _script(self, script: str, *words: str) -> str:
         return await self._inside.run("sh", "-c", script, "sh", *words)
+
+
+_PEERS = "--listen-peer-urls="
+_OPEN = f"{_PEERS}unix:///"
+_CLIENTS = "--client-cert-allowed-hostname="
+
+
+def mended(pod: Mapping[str, Json], etcd: Component, root: Path) -> Mapping[str, Json]:
+    """Return etcd's pod with both closed; one that was made without them is returned as it is."""
+    container, *others = pod["spec"]["containers"]
+    if not any(word.startswith(_OPEN) for word in container["command"]):
+        return pod
+    seen = sight(etcd)
+    mounts, parts = seen["volumeMounts"], volumes(etcd, root)
+    closed = {
+        **container,
+        "command": [
+            *(word for word in container["command"] if not word.startswith((_PEERS, _CLIENTS))),
+            *(word for word in etcd.args if word.startswith((_PEERS, _CLIENTS))),
+        ],
+        "workingDir": seen["workingDir"],
+        "volumeMounts": _with_new(container["volumeMounts"], mounts, by="mountPath"),
+    }
+    spec = {
+        **pod["spec"],
+        "containers": [closed, *others],
+        "volumes": _with_new(pod["spec"]["volumes"], parts, by="name"),
+    }
+    return {**pod, "spec": spec}
+
+
+def _with_new(
+    there: Sequence[Mapping[str, Json]], wanted: Sequence[Mapping[str, Json]], *, by: str
+) -> list[Mapping[str, Json]]:
+    known = {each[by] for each in there}
+    return [*there, *(each for each in wanted if each[by] not in known)]

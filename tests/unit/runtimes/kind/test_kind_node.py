@@ -1,9 +1,11 @@
+""""""
+
 import pytest
 
 from kwokctl.model import ETCD
-from runtimes.engine.client import Container, Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.node import Node
+from runtimes.engine.engine_client import Container, Engine
+from runtimes.kind.kind_node import Node
 from tests.support.fake_engine import FakeEngine, framed
 
 _TOP = "GET /containers/c/top"

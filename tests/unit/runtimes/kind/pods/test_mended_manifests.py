@@ -1,9 +1,11 @@
+""""""
+
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kwokctl.model import ETCD, Artifact, Component, Mount
-from runtimes.kind.pods.mending import mended
+from runtimes.kind.pods.pod_manifests import mended
 
 ROOT = Path("/home/me/.kwok/clusters/dev")
 MADE_BEFORE: dict[str, Any] = {

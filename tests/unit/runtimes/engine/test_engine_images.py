@@ -1,3 +1,5 @@
+""""""
+
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -7,9 +9,9 @@ import pytest
 
 from kwokctl.errors import ArtifactError, CommandError, ComponentError
 from kwokctl.model import Artifact
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.engine.images import EngineImages, named
+from runtimes.engine.engine_client import Engine
+from runtimes.engine.engine_images import EngineImages, named
 from tests.support.fake_engine import FakeEngine, fake_engine
 
 

@@ -1,11 +1,55 @@
+""""""
+
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from kwokctl.errors import ComponentError, UnavailableError
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.nodes.instances import demand_instances, explained
+from runtimes.engine.engine_client import Engine
+from runtimes.kind.nodes.node_creation import demand_instances, set_aside, without_instances
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "etcd"
+    folder.mkdir()
+    return folder
+
+
+def test_data_are_set_aside_and_come_back(data: Path, tmp_path: Path) -> None:
+    (data / "member").write_text("old")
+
+    with set_aside(data, tmp_path / "kept") as is_kept:
+        assert is_kept
+        assert list(data.iterdir()) == []
+        (data / "member").write_text("new")
+
+    assert (data / "member").read_text() == "old"
+    assert not (tmp_path / "kept").exists()
+
+
+def test_what_kind_has_begun_with_stays_where_there_was_nothing(data: Path, tmp_path: Path) -> None:
+    with set_aside(data, tmp_path / "kept") as is_kept:
+        assert not is_kept
+        (data / "member").write_text("new")
+
+    assert (data / "member").read_text() == "new"
+
+
+def test_data_come_back_although_it_fails_or_was_killed_before(data: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "member").write_text("old")
+    (data / "member").write_text("half made")
+
+    with suppress(RuntimeError), set_aside(data, kept):
+        assert list(data.iterdir()) == []
+        raise RuntimeError
+
+    assert (data / "member").read_text() == "old"
+
 
 HERE, ELSEWHERE = Endpoint(url="unix:///run/docker.sock"), Endpoint(url="tcp://192.0.2.1:2376")
 
@@ -45,8 +89,8 @@ def test_programs_that_could_not_watch_files_are_named_with_the_remedy() -> None
     whole = ComponentError("kind cannot make it", detail='error="fsnotify: too many open files"')
     other = ComponentError("kind cannot make it", detail="unknown flag: --no-such")
 
-    lacking = explained(whole)
+    lacking = without_instances(whole)
     assert lacking is not None
     assert "max_user_instances=512" in str(lacking.hint)
     assert lacking.detail == whole.detail
-    assert explained(other) is None
+    assert without_instances(other) is None

@@ -13,7 +13,7 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
 from kwokctl.model import KUBE_APISERVER, Component, Plan
 from runtimes.engine.site import placed
-from runtimes.kind import kubelets
+from runtimes.kind import kubelet_certificates
 from runtimes.kind.pods.kubeadm import configurations
 from runtimes.kind.pods.pod_settings import on_node
 
@@ -148,12 +148,12 @@ def _mounts(plan: Plan, paths: ClusterPaths) -> Iterator[dict[str, Json]]:
                 "containerPath": f"{_KUBEADMS_PKI}/{place}",
                 "readOnly": True,
             }
-    yield from kubelets.mounts(paths.pki)
+    yield from kubelet_certificates.mounts(paths.pki)
 
 
 def _worker(node: Mapping[str, Json], paths: ClusterPaths) -> dict[str, Json]:
     own = node.get("extraMounts") or ()
-    return {**node, "extraMounts": [*kubelets.mounts(paths.pki), *own]}
+    return {**node, "extraMounts": [*kubelet_certificates.mounts(paths.pki), *own]}
 
 
 def _ports(plan: Plan) -> Iterator[dict[str, Json]]:

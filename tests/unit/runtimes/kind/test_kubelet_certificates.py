@@ -1,3 +1,5 @@
+""""""
+
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -6,7 +8,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
-from runtimes.kind.kubelets import certify, mounts, node_names
+from runtimes.kind.kubelet_certificates import certify, mounts, node_names
 
 
 def read(path: Path) -> x509.Certificate:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from kwokctl.errors import KwokctlError, TimedOutError
 from kwokctl.model import ETCD, Component, ComponentName
-from runtimes.engine.client import Container, Engine
+from runtimes.engine.engine_client import Container, Engine
 from runtimes.engine.inside import Inside
 from runtimes.kind.pods import pod_logs
-from runtimes.kind.pods.manifests import PODS_LOGS, Manifests, ending_at_once
-from runtimes.kind.pods.mending import mended
+from runtimes.kind.pods.pod_manifests import PODS_LOGS, Manifests, ending_at_once, mended
 
 CLUSTER = "io.x-k8s.kind.cluster"
 ROLE = "io.x-k8s.kind.role"

@@ -1,3 +1,5 @@
+""""""
+
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -11,7 +13,7 @@ from kwokctl.model import (
     PROMETHEUS,
     ComponentName,
 )
-from runtimes.kind.pods.site import KindSite
+from runtimes.kind.pods.pod_settings import KindSite
 
 SITE = KindSite(shares_sockets=True)
 SOCKET = Path("/home/me/run/etcd.sock")

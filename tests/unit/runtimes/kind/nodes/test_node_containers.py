@@ -1,3 +1,5 @@
+""""""
+
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,9 +10,9 @@ from cryptography import x509
 from kwokctl.host.certificates.pki import ensure_pki
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import KWOK_KUBELET, ClusterName, Identity
-from runtimes.engine.client import Container, Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.nodes.nodes import KindNodes
+from runtimes.engine.engine_client import Container, Engine
+from runtimes.kind.nodes.node_containers import KindNodes
 from runtimes.kind.provider import Provider
 from tests.support.fake_engine import FakeEngine, fake_engine
 

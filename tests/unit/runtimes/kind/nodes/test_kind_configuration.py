@@ -1,3 +1,5 @@
+""""""
+
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -7,7 +9,7 @@ from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.model import ETCD, Artifact, Component, ComponentName, Limits, Mount, Port
 from kwokctl.replacing import replace
-from runtimes.kind.nodes.configuration import configuration, pod_networks
+from runtimes.kind.nodes.kind_configuration import configuration, pod_networks
 from runtimes.kind.pods.kubeadm import pod_patch
 from runtimes.kind.pods.pod_settings import PodSettings
 from tests.support import golden

@@ -20,11 +20,11 @@ from kwokctl.model import (
     State,
 )
 from kwokctl.replacing import replace
-from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.nodes.creation import Creation
+from runtimes.engine.engine_client import Engine
+from runtimes.kind.kind_runtime import KindRuntime
+from runtimes.kind.nodes.node_creation import Creation
 from runtimes.kind.provider import Provider
-from runtimes.kind.runtime import KindRuntime
 from tests.support.fake_engine import FakeEngine
 from tests.unit.runtimes.kind.plans import OPTIONS, plan
 

@@ -19,9 +19,9 @@ from kwokctl.model import (
     Plan,
     State,
 )
-from runtimes.docker.runtime import DockerSite, EngineRuntime
-from runtimes.engine.client import Engine
+from runtimes.docker.engine_runtime import DockerSite, EngineRuntime
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.engine_client import Engine
 from tests.support.fake_engine import FakeEngine
 
 CLUSTER = ClusterName("c")

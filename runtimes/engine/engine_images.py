@@ -16,7 +16,7 @@ from kwokctl.host.files import replacing
 from kwokctl.host.processes.lifecycle import check_program
 from kwokctl.json_value import Json
 from kwokctl.model import Artifact, Component, ComponentName
-from runtimes.engine.client import Engine
+from runtimes.engine.engine_client import Engine
 
 REPOSITORY = "localhost/kwokctl"
 """The name of images that kwokctl makes: no registry has them, and every engine keeps this name."""

@@ -1,11 +1,13 @@
+""""""
+
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
 import pytest
 
-from runtimes.engine.client import Engine
-from runtimes.engine.logs import follow_log
+from runtimes.engine.engine_client import Engine
+from runtimes.engine.engine_logs import follow_log
 from tests.support.fake_logs import FakeLogs
 
 FIRST = [b"2026-01-01T00:00:01Z one\n", b"2026-01-01T00:00:02Z two\n"]

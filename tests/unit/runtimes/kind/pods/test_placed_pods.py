@@ -1,3 +1,5 @@
+""""""
+
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,8 +16,8 @@ from kwokctl.model import (
     Port,
 )
 from kwokctl.replacing import replace
+from runtimes.kind.pods.placed_pods import knowing, static_pod
 from runtimes.kind.pods.pod_settings import PodSettings
-from runtimes.kind.pods.static_pod import knowing, static_pod
 from tests.unit.runtimes.kind.plans import PATHS
 
 METRICS = Component(

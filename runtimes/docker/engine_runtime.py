@@ -12,6 +12,7 @@ from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, Component, ComponentName, NodeAddress, Plan, State
 from kwokctl.runtime import HOST, RuntimeScript, Site
 from kwokctl.script.steps import later
+from kwokctl.tasks import all_of
 from runtimes.docker.command import TOOLS
 from runtimes.docker.script import GATEWAY as GATEWAY_VARIABLE
 from runtimes.docker.script import NETWORK, ContainerScript
@@ -24,30 +25,28 @@ from runtimes.docker.specification import (
     Naming,
     specify,
 )
-from runtimes.engine.addresses import address_of
-from runtimes.engine.client import Container, Engine
-from runtimes.engine.described import described
-from runtimes.engine.images import EngineImages, image_of
-from runtimes.engine.logs import follow_log
+from runtimes.engine.engine_client import Container, Engine
+from runtimes.engine.engine_images import EngineImages, image_of
+from runtimes.engine.engine_logs import follow_log
 from runtimes.engine.privileges import (
     demand_limits,
     demand_root,
     is_a_users_podman,
     user_of_containers,
 )
-from runtimes.engine.remarks import remark_on
+from runtimes.engine.remarks import described, remark_on
 from runtimes.engine.site import (
     GATEWAY,
     LOOPBACK,
     ON_HOST,
     EngineSite,
+    address_of,
     extra_host,
     future_host_address,
     host_address,
     placed,
     reached_by,
 )
-from runtimes.engine.together import all_of
 
 PODMAN = "podman"
 

@@ -11,14 +11,19 @@ from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
 from kwokctl.model import KWOK_KUBELET, ClusterName, ComponentName
-from runtimes.engine.client import Container
+from kwokctl.tasks import all_of
+from runtimes.engine.engine_client import Container
 from runtimes.engine.site import host_address
-from runtimes.engine.together import all_of
-from runtimes.kind.kubelets import certify, node_names
-from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
-from runtimes.kind.nodes.configuration import pod_networks
-from runtimes.kind.nodes.creation import Creation, NodesExistError, set_aside
-from runtimes.kind.nodes.instances import demand_instances, explained
+from runtimes.kind.kind_node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
+from runtimes.kind.kubelet_certificates import certify, node_names
+from runtimes.kind.nodes.kind_configuration import pod_networks
+from runtimes.kind.nodes.node_creation import (
+    Creation,
+    NodesExistError,
+    demand_instances,
+    set_aside,
+    without_instances,
+)
 from runtimes.kind.pods.kubeadm import MAKES
 from runtimes.kind.provider import Provider
 
@@ -145,7 +150,7 @@ class KindNodes:
                 said = await Node(self._engine, half).complaint(inside)
                 e.detail = "\n".join(filter(None, (e.detail, said)))
             await self._remove_remains()
-            if lacking := explained(e):
+            if lacking := without_instances(e):
                 raise lacking from e
             raise
         containers = await self.all()

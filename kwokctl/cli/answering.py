@@ -1,26 +1,99 @@
-"""Answers a shell that completes the words of a command line: commands, options, values or files.
+"""Answers a shell that completes the words of a command line: commands, options, values, files, words of other tools.
 
 The first line of the answer says what may come here. After `words` there is a line for each: the word,
 a tab, its meaning; with `nospace` behind it a word is not yet whole. `files` may be followed by the
 endings that they must have; `folders` are only those.
+
+Every program made with Cobra, such as kubectl, answers `__complete` with a line for each word, and then `:` and a sum
+of directives (https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md).
 """
 
+import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from kwokctl.cli.invocation import DEFAULT_NAME
-from kwokctl.cli.nested import Tool
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import complete
+from kwokctl.cli.parsing.command_words import MAY_STAND_ALONE
 from kwokctl.cli.parsing.commands import EVERYWHERE
 from kwokctl.cli.parsing.grammar import RawCommand, UsualGroup, panel_of, summary
 from kwokctl.cli.parsing.parameters import Parameter, arguments_of, by_spelling
 from kwokctl.cli.parsing.typer_parts import AnyCommand
-from kwokctl.cli.parsing.words import MAY_STAND_ALONE
+from kwokctl.cli.verbs.completion import VARIABLE
 from kwokctl.cli.verbs.help_command import NAME as HELP
+from kwokctl.errors import KwokctlError
+from kwokctl.host.paths import cache_dir
+
+_ERROR, _NO_SPACE, _NO_FILES, _EXTENSIONS, _FOLDERS = 1, 2, 4, 8, 16
+_PATIENCE = 10.0
+"""Seconds; kubectl itself asks the API server for names."""
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """The other program that takes these words: it completes them itself."""
+
+    name: str
+    cluster: str
+    words: tuple[str, ...]
+
+    def answer(self) -> str:
+        """Return the answer to the shell; empty if there is none."""
+        import asyncio  # slow to load, and other words need no event loop
+
+        program = shutil.which(self.name) or _stored(self.name)
+        return translated(asyncio.run(self._said(program))) if program else ""
+
+    async def _said(self, program: str) -> str:
+        import asyncio
+
+        from kwokctl.host import process
+
+        os.environ.pop(VARIABLE, None)
+        env = {"KUBECONFIG": complete.kubeconfig(self.cluster)}
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await process.run(program, "__complete", *self.words, env=env)
+        except (KwokctlError, OSError):
+            return ""
+
+
+def translated(said: str) -> str:
+    """Return what a tool has answered as kwokctl answers shells."""
+    *lines, last = said.splitlines() or [""]
+    if not (last.startswith(":") and last[1:].isdigit()) or int(last[1:]) & _ERROR:
+        return ""
+    directives = int(last[1:])
+    if directives & _EXTENSIONS:
+        return " ".join(("files", *_extensions(lines)))
+    if directives & _FOLDERS:
+        return "folders"
+    if not lines and not directives & _NO_FILES:
+        return "files"
+    kind = "words nospace" if directives & _NO_SPACE else "words"
+    return "\n".join((kind, *lines))
+
+
+def _extensions(lines: Sequence[str]) -> list[str]:
+    """Return the endings of files that a tool takes, without what shells could take for a pattern."""
+    words = (line.strip().lstrip("*.") for line in lines)
+    return [word for word in words if word.isalnum()]
+
+
+def _stored(name: str) -> str | None:
+    """Return the program that kwokctl has installed last."""
+    found = list((cache_dir() / "store").glob(f"*/{name}/*/{name}"))
+    return str(max(found, key=_installed)) if found else None
+
+
+def _installed(program: Path) -> float:
+    return program.stat().st_mtime
+
 
 _EMPTY = '""'
 """The form of an empty last word in PowerShell: an empty word before 7.3, these two characters since

@@ -43,7 +43,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "config": ("config",),
     "stage": ("stage",),
     "controller": ("controller",),
-    "artifacts.programs": ("artifacts",),
+    "artifacts": ("artifacts",),
     "add_ons": ("addons",),
 }
 """The modules of `kwokctl.cli.verbs`, and the commands that each registers, in the order of help."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import ParamSpec, TypeVar
 
-from kwokctl.cli.output import diagnosis, streams
+from kwokctl.cli.output import diagnosis, standard_streams
 from kwokctl.cli.output.console import Console
 from kwokctl.clusters.state.home import Home
 from kwokctl.host.paths import WorkDir, cache_dir, default_workdir
@@ -104,4 +104,4 @@ def _let_go_of_closed_terminals() -> None:
     for descriptor in (1, 2):
         with suppress(OSError):
             if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):
-                streams.drop(descriptor)
+                standard_streams.drop(descriptor)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kwokctl.cli.output import characters, streams
+from kwokctl.cli.output import characters, standard_streams
 
 if TYPE_CHECKING:
     from kwokctl.cli.invocation import Runner
@@ -27,7 +27,7 @@ def main(words: Sequence[str] | None = None) -> None:
     are run from these files.
     """
     gc.set_threshold(_GARBAGE)
-    streams.take_closed()
+    standard_streams.take_closed()
     characters.follow_locale(os.environ)
     os.umask(os.umask(0) | _NEVER_TO_OTHERS)
     code = run(sys.argv[1:] if words is None else words)

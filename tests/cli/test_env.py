@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.cli.parsing.options import kubeconfig_path
+from kwokctl.cli.parsing.shared_options import kubeconfig_path
 from kwokctl.cli.verbs import env
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.host.paths import WorkDir, default_workdir

@@ -12,7 +12,7 @@ import pytest
 
 from kwokctl.cli import app
 from kwokctl.cli.parsing import grammar
-from kwokctl.cli.parsing.words import rewrite, rewrite_leading
+from kwokctl.cli.parsing.command_words import rewrite, rewrite_leading
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.options import spellings
 

@@ -6,9 +6,9 @@ Everything goes to standard error; standard output carries results alone.
 from collections.abc import Mapping
 from typing import Protocol, TextIO
 
-from kwokctl.cli.output import streams
+from kwokctl.cli.output import standard_streams
+from kwokctl.cli.output.line_writer import Writer
 from kwokctl.cli.output.plain import Plain
-from kwokctl.cli.output.writer import Writer
 from kwokctl.progress import Progress
 
 
@@ -45,7 +45,7 @@ def choose(stream: TextIO, environ: Mapping[str, str], *, as_log: bool = False) 
         from kwokctl.cli.output.json_lines import JsonLines
 
         return JsonLines(stream)
-    if not streams.is_screen(stream, environ) or environ.get("CI"):
+    if not standard_streams.is_screen(stream, environ) or environ.get("CI"):
         return Plain(stream)
     from kwokctl.cli.output.terminal import Terminal
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TextIO
 
+from kwokctl.cli.output.line_writer import Writer
 from kwokctl.cli.output.plain import BEAT, ticking
 from kwokctl.cli.output.progress_rows import Row
-from kwokctl.cli.output.writer import Writer
 from kwokctl.json_value import Json
 from kwokctl.progress import Step
 

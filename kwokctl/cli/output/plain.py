@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from kwokctl.cli.output.line_writer import Writer, indent, nested
 from kwokctl.cli.output.progress_rows import Row
-from kwokctl.cli.output.writer import Writer, indent, nested
 from kwokctl.progress import Step
 
 BEAT = 10.0

@@ -12,7 +12,7 @@ from pathlib import PurePath
 import msgspec
 from msgspec.structs import asdict
 
-from kwokctl.cli.output import streams, writer
+from kwokctl.cli.output import line_writer, standard_streams
 from kwokctl.cli.output.characters import encodable
 from kwokctl.errors import KwokctlError
 from kwokctl.json_value import Json
@@ -71,7 +71,7 @@ def is_unwritable() -> bool:
 
 
 def _let_go() -> None:
-    streams.drop(sys.stdout.fileno())
+    standard_streams.drop(sys.stdout.fileno())
 
 
 def emit_data(data: object, output: str) -> None:
@@ -120,7 +120,7 @@ def parted(line: str, *, hanging: int | None = None) -> list[str]:
     if not sys.stdout.isatty():
         return [line]
     columns = max(shutil.get_terminal_size().columns, _NARROWEST)
-    return writer.parted(line, columns, hanging=hanging)
+    return line_writer.parted(line, columns, hanging=hanging)
 
 
 def plain(value: object) -> Json:

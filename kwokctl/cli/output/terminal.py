@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kwokctl.cli.output.characters import encodable
+from kwokctl.cli.output.line_writer import Writer, nested, parted
 from kwokctl.cli.output.progress_rows import Row, safe
-from kwokctl.cli.output.writer import Writer, nested, parted
 from kwokctl.progress import Step
 
 if TYPE_CHECKING:

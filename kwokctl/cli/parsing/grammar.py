@@ -10,8 +10,8 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from kwokctl.cli.output.characters import encodable
-from kwokctl.cli.output.streams import is_screen
-from kwokctl.cli.parsing import hints, words
+from kwokctl.cli.output.standard_streams import is_screen
+from kwokctl.cli.parsing import command_words, hints
 from kwokctl.cli.parsing.parameters import (
     Parameter,
     by_spelling,
@@ -42,7 +42,7 @@ class CliCommand(TyperCommand):
         if self.common:
             args = _without_all(ctx, args)
         if not ctx.resilient_parsing:
-            args = words.rewrite(args, self.get_params(for_typer(ctx)), ctx.command_path)
+            args = command_words.rewrite(args, self.get_params(for_typer(ctx)), ctx.command_path)
         return super().parse_args(for_typer(ctx), args)
 
     def get_help(self, ctx: Context) -> str:
@@ -98,7 +98,7 @@ class CliGroup(TyperGroup):
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Read the words up to the command below this one."""
         if not ctx.resilient_parsing:
-            own, below = words.rewrite_leading(
+            own, below = command_words.rewrite_leading(
                 args, self.get_params(for_typer(ctx)), ctx.command_path, self._place_of
             )
             args = [*own, *below]

@@ -9,8 +9,8 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import DEFAULT_NAME, Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import DataOutput, Output
-from kwokctl.cli.parsing.values import folder_to_read
+from kwokctl.cli.parsing.option_values import folder_to_read
+from kwokctl.cli.parsing.shared_options import DataOutput, Output
 
 _MARK = {True: "yes", False: "no", None: "-"}
 

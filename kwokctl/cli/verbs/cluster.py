@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kwokctl.cli import dry_run
-from kwokctl.cli.conclusion import Outcome, conclude
+from kwokctl.cli.conclusion import Outcome, conclude, conclude_all
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import (
+from kwokctl.cli.parsing.shared_options import (
     Kubeconfig,
     Output,
     Timeout,
@@ -23,7 +23,6 @@ from kwokctl.cli.parsing.options import (
     reached_by,
 )
 from kwokctl.cli.suggestions import get_nodes
-from kwokctl.cli.verbs.deletion import conclude_all
 from kwokctl.cli.verbs.populate import going_on, populate, words_of
 from kwokctl.cli.verbs.scale import objects_of
 from kwokctl.cli.verbs.time_travel import forking

@@ -12,7 +12,7 @@ from kwokctl import assets
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.values import one_of
+from kwokctl.cli.parsing.option_values import one_of
 
 VARIABLE = "_KWOKCTL_COMPLETE"
 """The variable that requests completion instead of running a command."""

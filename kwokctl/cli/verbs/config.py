@@ -12,7 +12,7 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.shared_options import Output
 from kwokctl.config.checks import is_file
 from kwokctl.errors import UsageError
 

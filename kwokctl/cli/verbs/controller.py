@@ -8,8 +8,8 @@ import typer
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.shapes import count_option, namespace_option
-from kwokctl.cli.parsing.values import checked, one_of
+from kwokctl.cli.parsing.option_values import checked, one_of
+from kwokctl.cli.parsing.shared_options import count_option, namespace_option
 from kwokctl.config.checks import image as image_reference
 from kwokctl.errors import UsageError
 from kwokctl.json_value import Json

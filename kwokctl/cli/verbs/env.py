@@ -10,8 +10,8 @@ import typer
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import DataOutput
-from kwokctl.cli.parsing.values import one_of
+from kwokctl.cli.parsing.option_values import one_of
+from kwokctl.cli.parsing.shared_options import DataOutput
 
 _SHELLS = ("bash", "zsh", "fish")
 

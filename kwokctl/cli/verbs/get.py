@@ -10,9 +10,8 @@ import typer
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import DataOutput
-from kwokctl.cli.parsing.shapes import format_option, runtime_option
-from kwokctl.cli.parsing.values import one_of
+from kwokctl.cli.parsing.option_values import one_of
+from kwokctl.cli.parsing.shared_options import DataOutput, format_option, runtime_option
 from kwokctl.cli.resolved import Enable, names_of, resolved_options
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.shapes import count_option, file_option
-from kwokctl.cli.parsing.values import checked, label_value, number
+from kwokctl.cli.parsing.option_values import checked, label_value, number
+from kwokctl.cli.parsing.shared_options import Output, count_option, file_option
 from kwokctl.config import checks
 
 if TYPE_CHECKING:

@@ -10,9 +10,15 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output, Timeout, Wait
-from kwokctl.cli.parsing.shapes import count_option, file_option, namespace_option
-from kwokctl.cli.parsing.values import one_of
+from kwokctl.cli.parsing.option_values import one_of
+from kwokctl.cli.parsing.shared_options import (
+    Output,
+    Timeout,
+    Wait,
+    count_option,
+    file_option,
+    namespace_option,
+)
 from kwokctl.errors import KwokctlError, UsageError
 
 if TYPE_CHECKING:

@@ -10,8 +10,12 @@ import typer
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import DataOutput
-from kwokctl.cli.parsing.shapes import file_option, format_option, namespace_option
+from kwokctl.cli.parsing.shared_options import (
+    DataOutput,
+    file_option,
+    format_option,
+    namespace_option,
+)
 from kwokctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:

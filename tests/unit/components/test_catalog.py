@@ -9,7 +9,7 @@ import pytest
 from kwokctl import registry
 from kwokctl.cli import app
 from kwokctl.cli.parsing.complete import values
-from kwokctl.cli.parsing.options import chosen_options
+from kwokctl.cli.parsing.shared_options import chosen_options
 from kwokctl.clusters.launching.ports import held_ports
 from kwokctl.clusters.launching.readiness import wait_ready
 from kwokctl.clusters.programs.images import artifacts

@@ -8,8 +8,8 @@ import typer
 from kwokctl.cli import dry_run
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.values import checked, namespace_name, one_of, whole_number
-from kwokctl.cli.verbs.direct_etcd import login, snapshots
+from kwokctl.cli.parsing.option_values import checked, namespace_name, one_of, whole_number
+from kwokctl.cli.verbs.direct_etcd import etcd_snapshot, login
 from kwokctl.cli.verbs.direct_etcd.forms import FORMS, ObjectPrinter
 from kwokctl.errors import UsageError
 
@@ -73,7 +73,7 @@ def _register_words(below: typer.Typer) -> None:
     commands.command(below, "get", examples=reading, adds=adds)(get)
     commands.command(below, "put", examples=writing, adds=adds)(put)
     commands.command(below, "delete", examples=deleting, adds=adds)(delete)
-    snapshots.register(below)
+    etcd_snapshot.register(below)
 
 
 def get(
@@ -206,7 +206,7 @@ def common_last(words: list[str]) -> list[str]:
             del left[:1]
     if left[:1] == ["del"]:
         left[0] = "delete"
-    depth = 2 if left[:1] == [snapshots.GROUP] else 1
+    depth = 2 if left[:1] == [etcd_snapshot.GROUP] else 1
     return [*left[:depth], *leading, *left[depth:]]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kwokctl.cli.invocation import DEFAULT_NAME, Invocation
-from kwokctl.cli.parsing.values import checked, duration
+from kwokctl.cli.parsing.option_values import checked, duration
 from kwokctl.config import checks
 from kwokctl.errors import NotServedError, UsageError
 

@@ -1,6 +1,8 @@
 """`doctor`: what is wrong with this machine and with a cluster, and what helps."""
 
 import os
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,12 +10,16 @@ import typer
 from kwokctl.cli import dry_run
 from kwokctl.cli.invocation import DEFAULT_NAME, Invocation
 from kwokctl.cli.output import results
+from kwokctl.cli.output.characters import encodable
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import DataOutput
+from kwokctl.cli.parsing.shared_options import DataOutput
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.doctor.examine import Diagnosis
+    from kwokctl.clusters.doctor.check import DoctorFinding
+    from kwokctl.clusters.doctor.examine import Diagnosis, Examined
     from kwokctl.clusters.doctor.machine.machine import Machine
+    from kwokctl.clusters.doctor.repairs import Repaired
+    from kwokctl.json_value import Json
     from kwokctl.model import ClusterName
 
 
@@ -40,7 +46,6 @@ def doctor(
     Examines the machine as a new cluster would find it, and the cluster if it exists. With --fix each
     repair is named before it begins, then all is examined again. Exits with 1 if anything is wrong.
     """
-    from kwokctl.cli.output.diagnoses import as_document, emit_diagnosis
     from kwokctl.clusters.doctor.examine import examine
     from kwokctl.clusters.doctor.repairs import carry_out_repairs, repairs_of
 
@@ -87,3 +92,65 @@ def _examined(call: Invocation) -> "ClusterName | None":
     """Return the cluster to examine; none if the usual one does not exist."""
     is_there = call.home.paths(call.cluster).saved.is_file()
     return call.cluster if is_there or call.name != DEFAULT_NAME else None
+
+
+_INDENT = " " * 4
+_NOT_MADE = "-"
+"""The sign of a check that was not made: it has found nothing, and has not passed."""
+
+
+def emit_diagnosis(seen: "Diagnosis") -> None:
+    """Write each check with its findings and their remedies."""
+    parts = [("this machine", seen.machine)]
+    if seen.cluster is not None:
+        parts.append((f"cluster '{seen.cluster}'", seen.of_cluster))
+    text = "\n\n".join("\n".join((title, *_lines(checks))) for title, checks in parts)
+    results.emit(text)
+
+
+def as_document(seen: "Diagnosis", done: "Sequence[Repaired]") -> "Json":
+    """Return the checks with their findings as a document for programs."""
+    return {
+        "findings": len(seen.findings),
+        "machine": [_check(each) for each in seen.machine],
+        "cluster": seen.cluster,
+        "ofCluster": [_check(each) for each in seen.of_cluster],
+        "repaired": results.plain(list(done)),
+    }
+
+
+def _check(one: "Examined") -> "Json":
+    return {
+        "check": one.check,
+        "looksAt": one.looks_at,
+        "made": one.report.made,
+        "state": one.report.state,
+        "notes": [*one.report.notes],
+        "findings": [_finding(each) for each in one.report.findings],
+    }
+
+
+def _finding(one: "DoctorFinding") -> "Json":
+    repair = one.repair.what if one.repair else None
+    return {"what": one.what, "remedy": one.remedy, "repair": repair}
+
+
+def _mark(one: "Examined") -> str:
+    if one.report.findings:
+        return "✗"
+    return "✓" if one.report.made else _NOT_MADE
+
+
+def _lines(checks: "Sequence[Examined]") -> Iterator[str]:
+    width = max((len(each.check) for each in checks), default=0)
+    for each in checks:
+        mark = encodable(_mark(each), sys.stdout.encoding)
+        yield from results.parted(f"{mark} {each.check:{width}}  {each.report.state}")
+        for finding in each.report.findings:
+            fixable = " (--fix)" if finding.repair else ""
+            yield from results.parted(f"{_INDENT}{finding.what}{fixable}")
+            yield from results.parted(
+                f"{_INDENT}  {encodable('→', sys.stdout.encoding)} {finding.remedy}"
+            )
+        for note in each.report.notes:
+            yield from results.parted(f"{_INDENT}{note}")

@@ -10,9 +10,8 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.shapes import count_option
-from kwokctl.cli.parsing.values import duration, folder_to_write
+from kwokctl.cli.parsing.option_values import duration, folder_to_write
+from kwokctl.cli.parsing.shared_options import Output, count_option
 
 if TYPE_CHECKING:
     from kwokctl.clusters.logs import LineRange

@@ -6,7 +6,7 @@ from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.shared_options import Output
 from kwokctl.cli.verbs.measuring import options as given
 from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path
 

@@ -4,8 +4,13 @@ from typing import Annotated
 
 import typer
 
-from kwokctl.cli.parsing.shapes import count_option, file_option, format_option, namespace_option
-from kwokctl.cli.parsing.values import checked, duration, number, one_of
+from kwokctl.cli.parsing.option_values import checked, duration, number, one_of
+from kwokctl.cli.parsing.shared_options import (
+    count_option,
+    file_option,
+    format_option,
+    namespace_option,
+)
 from kwokctl.config import checks
 
 

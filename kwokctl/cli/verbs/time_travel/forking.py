@@ -10,7 +10,7 @@ import typer
 from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
-from kwokctl.cli.parsing.options import kubeconfig_path, reached_by
+from kwokctl.cli.parsing.shared_options import kubeconfig_path, reached_by
 from kwokctl.cli.suggestions import get_nodes
 from kwokctl.config.checks import is_file
 from kwokctl.errors import UsageError

@@ -11,10 +11,15 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.values import file_to_write, one_of
-from kwokctl.cli.verbs.time_travel import exporting, marks, recording, serving
-from kwokctl.cli.verbs.time_travel.exporting import Filter, Rules, WithSecrets
+from kwokctl.cli.parsing.option_values import file_to_write, one_of
+from kwokctl.cli.parsing.shared_options import Output
+from kwokctl.cli.verbs.time_travel import (
+    snapshot_export,
+    snapshot_marks,
+    snapshot_record,
+    snapshot_serve,
+)
+from kwokctl.cli.verbs.time_travel.snapshot_export import Filter, Rules, WithSecrets
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,10 +65,10 @@ def register(app: typer.Typer) -> None:
     )
     commands.command(below, "save", examples=saving)(save)
     commands.command(below, "restore", examples=restoring)(restore)
-    exporting.register(below)
-    recording.register(below)
-    marks.register(below)
-    serving.register(below)
+    snapshot_export.register(below)
+    snapshot_record.register(below)
+    snapshot_marks.register(below)
+    snapshot_serve.register(below)
 
 
 def save(
@@ -82,7 +87,7 @@ def save(
     The format etcd holds every Secret, k8s none unless '--with-secrets' is given.
     """
     if file_format != _ETCD:
-        exporting.save(
+        snapshot_export.save(
             call,
             Path(path),
             kinds,

@@ -1,8 +1,8 @@
 import pytest
 
+from kwokctl.cli.output.line_writer import Writer
 from kwokctl.cli.output.progress_rows import Row
 from kwokctl.cli.output.terminal import Layout, Terminal, laid_out
-from kwokctl.cli.output.writer import Writer
 from tests.support.streams import Awaited, FakeTerminal
 
 HELD = "slowed down: watches are 0.6 s behind, one was ended"

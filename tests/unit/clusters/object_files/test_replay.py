@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kwokctl.cli.verbs.time_travel.keys import press
+from kwokctl.cli.verbs.time_travel.replay_keys import press
 from kwokctl.clusters.object_files.recording.actions import (
     ActionResource,
     ActionTarget,

@@ -12,8 +12,8 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.values import duration, file_to_write, number
+from kwokctl.cli.parsing.option_values import duration, file_to_write, number
+from kwokctl.cli.parsing.shared_options import Output
 
 if TYPE_CHECKING:
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource
@@ -72,7 +72,7 @@ def replay(
 
     On a terminal Space pauses, Enter continues, U is faster, D slower.
     """
-    from kwokctl.cli.verbs.time_travel import keys
+    from kwokctl.cli.verbs.time_travel import replay_keys
     from kwokctl.clusters.object_files.recording.replay import (
         ReplayRequest,
         foreseen_replay,
@@ -87,9 +87,9 @@ def replay(
         )
         dry_run.remark(call, text, output)
         return
-    if keys.is_possible():
-        call.progress.note(keys.HELP)
-    done = call.run(replay_recording, call.home, call.cluster, request, keys.read_keys)
+    if replay_keys.is_possible():
+        call.progress.note(replay_keys.HELP)
+    done = call.run(replay_recording, call.home, call.cluster, request, replay_keys.read_keys)
     outcome = Outcome(
         message=f"replayed {part_of(done.failed)}'{path}' in the cluster '{call.name}' "
         f"({amount(done.objects, 'objects')}, {amount(done.changes, 'changes')})",

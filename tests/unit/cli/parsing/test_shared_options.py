@@ -1,8 +1,10 @@
+""""""
+
 from pathlib import Path
 
 import pytest
 
-from kwokctl.cli.parsing.options import chosen_options, cluster_parameters, kubeconfig_path
+from kwokctl.cli.parsing.shared_options import chosen_options, cluster_parameters, kubeconfig_path
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.options import spellings
 from kwokctl.config.original.not_served import NOT_SERVED, NotServed

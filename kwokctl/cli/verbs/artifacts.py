@@ -12,11 +12,10 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.shapes import file_option, runtime_option
-from kwokctl.cli.parsing.values import file_to_write
+from kwokctl.cli.parsing.option_values import file_to_write
+from kwokctl.cli.parsing.shared_options import Output, file_option, runtime_option
 from kwokctl.cli.resolved import Enable, EtcdVersion, KubeVersion, names_of, resolved_options
-from kwokctl.cli.verbs.artifacts import carrying
+from kwokctl.cli.verbs import artifacts_in_advance
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def register(app: typer.Typer) -> None:
         "kwokctl artifacts images --load images.tar",
     )
     commands.command(below, "build", examples=building)(build)
-    carrying.register(below)
+    artifacts_in_advance.register(below)
     commands.command(below, "images", examples=imaging)(images)
     commands.command(below, "verify")(verify)
     commands.command(below, "prune", examples=("kwokctl artifacts prune",))(prune)
@@ -64,8 +63,8 @@ def build(
     *,
     kube_version: KubeVersion = None,
     etcd_version: EtcdVersion = None,
-    to: carrying.To = None,
-    runtime: carrying.For = None,
+    to: artifacts_in_advance.To = None,
+    runtime: artifacts_in_advance.For = None,
     output: Output = "",
 ) -> None:
     """Build all programs for a version of Kubernetes from their Go modules into the store."""
@@ -80,9 +79,9 @@ def build(
             runtime=runtime,
             artifact_source="build",
         )
-        carrying.stock(call, resolved, to, output)
+        artifacts_in_advance.stock(call, resolved, to, output)
         return
-    carrying.refuse_runtime(runtime)
+    artifacts_in_advance.refuse_runtime(runtime)
     options = resolved_options(call, kube_version=kube_version, etcd_version=etcd_version).options
     of_etcd = etcd.version(options)
     if call.is_dry_run:

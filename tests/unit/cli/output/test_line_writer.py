@@ -1,3 +1,5 @@
+""""""
+
 import fcntl
 import io
 import os
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.cli.output.writer import Writer, nested
+from kwokctl.cli.output.line_writer import Writer, nested
 
 
 @pytest.mark.parametrize(

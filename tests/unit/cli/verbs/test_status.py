@@ -1,3 +1,5 @@
+""""""
+
 import os
 import sys
 from pathlib import Path
@@ -5,7 +7,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from kwokctl.cli.output.overview import emit_overview
+from kwokctl.cli.verbs.inspection.status import emit_overview
 from kwokctl.clusters.overview.figures import (
     ControllerReport,
     Nodes,
@@ -112,8 +114,8 @@ FULL = replace(
 """More than a small screen has room for."""
 _WATCH = """
 import asyncio
-from kwokctl.cli.output.overview import emit_overviews
-from tests.unit.cli.output.test_overview import FULL, SEEN
+from kwokctl.cli.verbs.inspection.status import emit_overviews
+from tests.unit.cli.verbs.test_status import FULL, SEEN
 
 async def looks():
     for seen in (FULL, SEEN):

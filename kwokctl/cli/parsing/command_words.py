@@ -11,8 +11,8 @@ from itertools import pairwise
 from typer.core import TyperOption
 
 from kwokctl.cli.parsing import hints
+from kwokctl.cli.parsing.option_values import AS_IT_MOVES, read_switch
 from kwokctl.cli.parsing.parameters import arguments_of, by_spelling
-from kwokctl.cli.parsing.values import AS_IT_MOVES, read_switch
 from kwokctl.errors import UsageError
 
 Elsewhere = Callable[[str, Sequence[str]], str | None]

@@ -11,10 +11,10 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.values import checked, file_to_write, number, whole_number
-from kwokctl.cli.verbs.time_travel import recording
-from kwokctl.cli.verbs.time_travel.recording import Duration
+from kwokctl.cli.parsing.option_values import checked, file_to_write, number, whole_number
+from kwokctl.cli.parsing.shared_options import Output
+from kwokctl.cli.verbs.time_travel import snapshot_record
+from kwokctl.cli.verbs.time_travel.snapshot_record import Duration
 from kwokctl.config import checks
 from kwokctl.errors import UsageError
 
@@ -172,7 +172,7 @@ def export(
         dry_run.remark(call, _foreseen(str(source), request), output)
         return
     if record:
-        recording.record_any(call, source, request, seconds, output)
+        snapshot_record.record_any(call, source, request, seconds, output)
         return
     done = call.run(export_objects, source, request, call.progress)
     _conclude(call, str(source), done, output)
@@ -202,7 +202,7 @@ def record(
     if call.is_dry_run:
         dry_run.remark(call, _foreseen(f"the cluster '{call.name}'", request), output)
         return
-    recording.record_own(call, request, seconds, output)
+    snapshot_record.record_own(call, request, seconds, output)
 
 
 def save(

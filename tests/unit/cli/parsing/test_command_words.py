@@ -1,3 +1,5 @@
+""""""
+
 import inspect
 from typing import Annotated, Any
 
@@ -5,7 +7,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from kwokctl.cli.parsing import words
+from kwokctl.cli.parsing import command_words
 from kwokctl.errors import UsageError
 
 
@@ -36,7 +38,7 @@ PARAMS = params(
 
 
 def rewritten(text: str) -> list[str]:
-    return words.rewrite(text.split(), PARAMS, "kwokctl test")
+    return command_words.rewrite(text.split(), PARAMS, "kwokctl test")
 
 
 @pytest.mark.parametrize(
@@ -92,16 +94,18 @@ def test_a_wrong_word_is_a_usage_error_with_a_hint(
 
 def test_a_word_where_none_is_taken_gets_a_hint_about_name() -> None:
     with pytest.raises(UsageError) as caught:
-        words.rewrite(["mine"], PARAMS[2:], "kwokctl create cluster")
+        command_words.rewrite(["mine"], PARAMS[2:], "kwokctl create cluster")
     assert caught.value.hint == "name a cluster with '--name mine'"
 
 
 def test_an_option_that_must_be_given_is_missed_by_name() -> None:
     needed = params(path=(Annotated[str, typer.Option("--path", metavar="FILE")], ...))
     with pytest.raises(UsageError, match="'kwokctl snapshot save' needs '--path FILE'"):
-        words.rewrite([], needed, "kwokctl snapshot save")
+        command_words.rewrite([], needed, "kwokctl snapshot save")
 
 
 def test_only_the_options_before_the_first_plain_word_belong_to_a_group() -> None:
-    leading = words.rewrite_leading(["--force=false", "-o=x", "get", "-f=0"], PARAMS, "kwokctl")
+    leading = command_words.rewrite_leading(
+        ["--force=false", "-o=x", "get", "-f=0"], PARAMS, "kwokctl"
+    )
     assert leading == (["-o", "x"], ["get", "-f=0"])

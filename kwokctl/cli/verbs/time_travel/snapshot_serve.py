@@ -9,7 +9,7 @@ from kwokctl.cli import dry_run
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.values import file_to_write
+from kwokctl.cli.parsing.option_values import file_to_write
 
 if TYPE_CHECKING:
     from kwokctl.clusters.state.home import Home

@@ -12,8 +12,8 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import DataOutput, Output
-from kwokctl.cli.parsing.values import checked, duration
+from kwokctl.cli.parsing.option_values import checked, duration
+from kwokctl.cli.parsing.shared_options import DataOutput, Output
 from kwokctl.config.checks import quantity
 from kwokctl.errors import UsageError
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
 
-from kwokctl.cli.output import streams
+from kwokctl.cli.output import standard_streams
 from kwokctl.cli.output.characters import encodable
 from kwokctl.cli.output.progress_rows import safe
 
@@ -61,7 +61,7 @@ class Writer:
         except OSError as e:
             if e.errno not in _OF_DISK_OR_TERMINAL:
                 raise
-            streams.drop(self.stream.fileno())
+            standard_streams.drop(self.stream.fileno())
 
 
 def parted(line: str, width: int, *, hanging: int | None = None) -> list[str]:

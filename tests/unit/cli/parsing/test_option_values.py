@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.cli.parsing.values import duration, one_of, read_switch, whole_number
+from kwokctl.cli.parsing.option_values import duration, one_of, read_switch, whole_number
 from kwokctl.errors import UsageError
 
 

@@ -8,9 +8,18 @@ from pathlib import Path
 from typing import Annotated, Any, get_origin
 
 import typer
+from typer.models import OptionInfo
 
-from kwokctl.cli.parsing.values import duration, one_of, waiting
+from kwokctl.cli.parsing.option_values import (
+    checked,
+    duration,
+    namespace_name,
+    one_of,
+    waiting,
+    whole_number,
+)
 from kwokctl.components.catalog import usual_options
+from kwokctl.config.checks import file
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.options import spellings
 from kwokctl.config.original.not_served import NOT_SERVED, NotServed
@@ -183,3 +192,46 @@ def _refused(option: NotServed) -> inspect.Parameter:
 def _parameter(name: str, annotation: object) -> inspect.Parameter:
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=None, annotation=annotation)
+
+
+def count_option(flag: str, text: str, *, metavar: str = "N", is_shown: bool = True) -> OptionInfo:
+    """Make an option that is a whole number from 0 on; the help shows its default if `is_shown`."""
+    option: OptionInfo = typer.Option(
+        flag,
+        metavar=metavar,
+        help=text,
+        parser=whole_number(flag, least=0),
+        show_default=is_shown,
+    )
+    return option
+
+
+def namespace_option(text: str) -> OptionInfo:
+    """Make the option `--namespace`."""
+    parser = checked("--namespace", namespace_name)
+    option: OptionInfo = typer.Option("--namespace", "-n", metavar="NAME", help=text, parser=parser)
+    return option
+
+
+def runtime_option(text: str) -> OptionInfo:
+    """Make the option `--runtime` of commands that are not about one cluster's."""
+    option: OptionInfo = typer.Option("--runtime", metavar="NAME", help=text)
+    return option
+
+
+def file_option(flag: str, text: str) -> OptionInfo:
+    """Make an option that is the path of a file to read."""
+    option: OptionInfo = typer.Option(flag, metavar="FILE", help=text, parser=checked(flag, file))
+    return option
+
+
+def format_option(*formats: str, usual: str) -> OptionInfo:
+    """Make the option `--output` of a command with formats of its own."""
+    option: OptionInfo = typer.Option(
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help=f"Format: {', '.join(formats)} [default: {usual}]",
+        parser=one_of("--output", "", *formats),
+    )
+    return option

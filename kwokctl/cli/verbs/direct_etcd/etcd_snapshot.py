@@ -12,10 +12,10 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.values import file_to_write
+from kwokctl.cli.parsing.option_values import file_to_write
+from kwokctl.cli.parsing.shared_options import Output
 from kwokctl.cli.verbs.direct_etcd import login
-from kwokctl.cli.verbs.time_travel.recording import Duration, Speed, part_of, refused_text
+from kwokctl.cli.verbs.time_travel.snapshot_record import Duration, Speed, part_of, refused_text
 
 if TYPE_CHECKING:
     from kwokctl.clusters.direct_etcd.recording import StoredRecording
@@ -86,7 +86,7 @@ def replay(
 
     No component is paused. On a terminal Space pauses, Enter continues, U is faster, D slower.
     """
-    from kwokctl.cli.verbs.time_travel import keys
+    from kwokctl.cli.verbs.time_travel import replay_keys
     from kwokctl.clusters.direct_etcd.access import with_objects
     from kwokctl.clusters.direct_etcd.replaying import (
         StoredReplayRequest,
@@ -102,9 +102,11 @@ def replay(
         text = f"Put {objects:,} objects into etcd; then {changes:,} changes in {seconds:,.0f} s."
         dry_run.remark(call, text, output)
         return
-    if keys.is_possible() and not snapshot:
-        call.progress.note(keys.HELP)
-    run = partial(replay_stored, request=request, controls=keys.read_keys, progress=call.progress)
+    if replay_keys.is_possible() and not snapshot:
+        call.progress.note(replay_keys.HELP)
+    run = partial(
+        replay_stored, request=request, controls=replay_keys.read_keys, progress=call.progress
+    )
     done = call.run(with_objects, door, run)
     counts = f"{amount(done.objects, 'objects')}, {amount(done.changes, 'changes')}"
     outcome = Outcome(

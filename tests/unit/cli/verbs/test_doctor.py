@@ -1,9 +1,11 @@
+""""""
+
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from kwokctl.cli.output.diagnoses import as_document, emit_diagnosis
+from kwokctl.cli.verbs.inspection.doctor import as_document, emit_diagnosis
 from kwokctl.clusters.doctor.check import DoctorFinding, Repair, Report, not_made
 from kwokctl.clusters.doctor.examine import Diagnosis, Examined
 from kwokctl.clusters.doctor.repairs import Repaired

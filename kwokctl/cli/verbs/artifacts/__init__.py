@@ -1,1 +1,0 @@
-"""`artifacts`: the programs and images that clusters run."""

@@ -104,7 +104,7 @@ oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes for tests/golden again
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/templates.json
 	cd tests/support/gotemplate_oracle && go run . yaml ../../golden/yaml.json
 	$(BIN)/python tests/support/jq_oracle.py tests/golden/jq.json
-	$(BIN)/python tests/support/cel_cases.py 1800 2026 tests/golden/cel_random.json
+	$(BIN)/python -m tests.support.cel_cases 1800 2026 tests/golden/cel_random.json
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel.json
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_random.json
 	$(BIN)/python tests/support/regexp_cases.py 450 14 tests/golden/cel_matches.json

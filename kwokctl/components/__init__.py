@@ -1,1 +1,16 @@
 """Pure descriptions of the control plane's programs."""
+
+__all__ = [
+    "catalog",
+    "choose_data_path",
+    "cluster_identities",
+    "cluster_plan",
+    "custom_components",
+    "definitions",
+    "fake_nodes",
+    "heartbeat",
+    "metrics_page",
+    "setting",
+    "stage_language",
+    "stage_sets",
+]

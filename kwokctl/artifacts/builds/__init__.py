@@ -1,1 +1,3 @@
 """Programs built from their Go modules."""
+
+__all__ = ["build", "module_build"]

@@ -1,1 +1,3 @@
 """gRPC over HTTP/2 to etcd."""
+
+__all__ = ["channel", "dial_etcd"]

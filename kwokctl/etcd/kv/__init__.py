@@ -1,1 +1,3 @@
 """etcd's key-value and maintenance services."""
+
+__all__ = ["kv", "maintenance", "operations"]

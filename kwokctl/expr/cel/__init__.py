@@ -8,6 +8,12 @@ __all__ = [
     "CelProgram",
     "MeasuredObject",
     "StructKind",
+    "analysis",
+    "cel_errors",
+    "cel_types",
     "compile_cel",
+    "environments",
+    "syntax",
     "usage_environment",
+    "values",
 ]

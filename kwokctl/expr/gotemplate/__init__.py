@@ -2,4 +2,4 @@
 
 from kwokctl.expr.gotemplate.template import Template, compile
 
-__all__ = ["Template", "compile"]
+__all__ = ["Template", "compile", "functions", "go", "symbol_calls", "symbols", "template"]

@@ -2,4 +2,4 @@
 
 from kwokctl.expr.jq.query import JqQuery, compile
 
-__all__ = ["JqQuery", "compile"]
+__all__ = ["JqQuery", "compile", "dependence", "jq_parser"]

@@ -3,4 +3,4 @@
 from kwokctl.kube.statuses.change import changed_parts, check_change, takes_any_text
 from kwokctl.kube.statuses.decodable import check_status
 
-__all__ = ["changed_parts", "check_change", "check_status", "takes_any_text"]
+__all__ = ["changed_parts", "check_change", "check_status", "leaves", "takes_any_text"]

@@ -100,3 +100,16 @@ COUNTING = frozenset(
      "trunc", "until", "untilStep", "wrap", "wrapWith"}
 )  # fmt: skip
 """The functions with whole numbers as arguments: there, Go takes a constant such as `2.0` for one."""
+
+__all__ = [
+    "BUILT_IN",
+    "COUNTING",
+    "FLAT",
+    "MODEST",
+    "READING",
+    "TIMELY",
+    "maps",
+    "random",
+    "refused",
+    "takes",
+]

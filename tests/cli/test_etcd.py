@@ -9,8 +9,7 @@ from kwokctl.cli.kectl import with_endpoint
 from kwokctl.cli.main import run
 from kwokctl.cli.verbs.direct_etcd.etcd import common_last
 from kwokctl.cli.verbs.direct_etcd.forms import FORMS, ObjectPrinter
-from kwokctl.clusters.direct_etcd.following import follow_objects
-from kwokctl.clusters.direct_etcd.reading import WantedObjects
+from kwokctl.clusters.direct_etcd.finding import WantedObjects, follow_objects
 from kwokctl.clusters.direct_etcd.recording import StoredRecording, StoredRecordingRequest
 from kwokctl.clusters.direct_etcd.replaying import StoredReplayRequest
 from kwokctl.clusters.object_files.recording.replay import Replayed

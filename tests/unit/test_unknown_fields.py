@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
-from kwokctl.clusters.direct_etcd.documents import GivenObject, GivenObjects
-from kwokctl.clusters.direct_etcd.player import patched_value
-from kwokctl.clusters.direct_etcd.reading import WantedObjects
+from kwokctl.clusters.direct_etcd.finding import WantedObjects
+from kwokctl.clusters.direct_etcd.given_objects import GivenObject, GivenObjects
+from kwokctl.clusters.direct_etcd.replaying import patched_value
 from kwokctl.clusters.direct_etcd.writing import put_objects
 from kwokctl.clusters.forking.kubelets import ForkedNode, KubeletPlace, Move
 from kwokctl.clusters.object_files.reading import ObjectFile

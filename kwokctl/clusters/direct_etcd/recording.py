@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
-from kwokctl.clusters.direct_etcd.reading import WantedObjects, pages_at
+from kwokctl.clusters.direct_etcd.finding import WantedObjects, pages_at
 from kwokctl.clusters.object_files.documents import document_of
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
 from kwokctl.clusters.object_files.recording.ending import until_its_end

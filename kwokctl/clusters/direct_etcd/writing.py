@@ -6,8 +6,8 @@ from uuid import uuid4
 import msgspec
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
-from kwokctl.clusters.direct_etcd.documents import GivenObject, GivenObjects
-from kwokctl.clusters.direct_etcd.reading import DEFAULT_NAMESPACE, PARALLEL_WRITES, WantedObjects
+from kwokctl.clusters.direct_etcd.finding import DEFAULT_NAMESPACE, PARALLEL_WRITES, WantedObjects
+from kwokctl.clusters.direct_etcd.given_objects import GivenObject, GivenObjects
 from kwokctl.dataplane.keys import is_readable
 from kwokctl.dataplane.objects.api_types import api_type
 from kwokctl.dataplane.objects.encoding import ShapeError, encoded

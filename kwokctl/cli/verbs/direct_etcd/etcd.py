@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from kwokctl.clusters.direct_etcd.access import ObjectAccess
-    from kwokctl.clusters.direct_etcd.reading import WantedObjects
+    from kwokctl.clusters.direct_etcd.finding import WantedObjects
     from kwokctl.etcd.kv.kv import KeyChange, KeyValue
 
 _CHUNK = 500
@@ -106,7 +106,7 @@ def get(
     raw prints a value as it is, after its key. Protocol buffers are decoded for yaml and json.
     """
     from kwokctl.clusters.direct_etcd.access import with_objects
-    from kwokctl.clusters.direct_etcd.reading import read_objects
+    from kwokctl.clusters.direct_etcd.finding import read_objects
 
     wanted = _wanted(resource, named, namespace, everywhere=everywhere)
     printer = ObjectPrinter(output)
@@ -143,7 +143,7 @@ def put(
     Only those of RESOURCE and NAME are written, if these are given. Existing objects are replaced.
     """
     from kwokctl.clusters.direct_etcd.access import with_objects
-    from kwokctl.clusters.direct_etcd.documents import given_objects
+    from kwokctl.clusters.direct_etcd.given_objects import given_objects
     from kwokctl.clusters.direct_etcd.writing import put_objects
 
     door = login.opened(call, words)
@@ -178,7 +178,7 @@ def delete(
             hint=f"name the kind: {call.itself} etcd delete pods --all",
         )
     from kwokctl.clusters.direct_etcd.access import with_objects
-    from kwokctl.clusters.direct_etcd.reading import delete_objects
+    from kwokctl.clusters.direct_etcd.finding import delete_objects
 
     wanted = _wanted(resource, named, namespace, everywhere=everywhere)
     work = partial(delete_objects, wanted=wanted, chunk=_CHUNK, is_dry_run=call.is_dry_run)
@@ -219,7 +219,7 @@ def _following(
     only_changes: bool,
 ) -> "Callable[[ObjectAccess], Awaitable[None]]":
     """Return what prints objects as they come, and what cannot be shown at once, too."""
-    from kwokctl.clusters.direct_etcd.following import follow_objects
+    from kwokctl.clusters.direct_etcd.finding import follow_objects
 
     def warn() -> None:
         while printer.faults:
@@ -244,7 +244,7 @@ def _following(
 
 
 def _wanted(resource: str, name: str, namespace: str, *, everywhere: bool) -> "WantedObjects":
-    from kwokctl.clusters.direct_etcd.reading import WantedObjects
+    from kwokctl.clusters.direct_etcd.finding import WantedObjects
 
     return WantedObjects(
         resource=resource, name=name, namespace=namespace, is_everywhere=everywhere

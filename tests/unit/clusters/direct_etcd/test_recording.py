@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
-from kwokctl.clusters.direct_etcd.following import follow_objects
-from kwokctl.clusters.direct_etcd.reading import WantedObjects
+from kwokctl.clusters.direct_etcd.finding import WantedObjects, follow_objects
 from kwokctl.clusters.direct_etcd.recording import (
     StoredRecording,
     StoredRecordingRequest,

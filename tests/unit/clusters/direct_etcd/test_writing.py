@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
-from kwokctl.clusters.direct_etcd.documents import GivenObject, GivenObjects
-from kwokctl.clusters.direct_etcd.reading import WantedObjects
+from kwokctl.clusters.direct_etcd.finding import WantedObjects
+from kwokctl.clusters.direct_etcd.given_objects import GivenObject, GivenObjects
 from kwokctl.clusters.direct_etcd.writing import put_objects
 from kwokctl.dataplane.objects.resources import resources_with
 from kwokctl.dataplane.objects.stored import JSON, PROTOBUF, decoded

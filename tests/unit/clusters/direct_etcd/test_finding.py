@@ -3,7 +3,7 @@
 import pytest
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
-from kwokctl.clusters.direct_etcd.reading import WantedObjects, delete_objects, read_objects
+from kwokctl.clusters.direct_etcd.finding import WantedObjects, delete_objects, read_objects
 from kwokctl.dataplane.objects.resources import resources_with
 from kwokctl.errors import NotFoundError
 from kwokctl.etcd.kv.kv import KeyValue

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.direct_etcd.documents import given_objects
+from kwokctl.clusters.direct_etcd.given_objects import given_objects
 from kwokctl.errors import ConfigError
 
 

@@ -1,13 +1,14 @@
-"""Finds objects by kind, name and namespace, and reads or deletes them."""
+"""Finds objects by kind, name and namespace, and reads, follows or deletes them."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 
 import msgspec
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.dataplane.objects.resources import StoredResource
 from kwokctl.errors import NotFoundError
-from kwokctl.etcd.kv.kv import KeyValue, prefix_end
+from kwokctl.etcd.kv.kv import KeyChange, KeyValue, prefix_end
 from kwokctl.etcd.marks.present import Range, current_revision, pages_of
 from kwokctl.tasks import for_each
 
@@ -116,3 +117,33 @@ def _missing(wanted: WantedObjects) -> NotFoundError:
         f"etcd has no {wanted.resource} called '{wanted.name}'",
         hint="see what there is with 'get', or name the namespace with -n",
     )
+
+
+TakeChange = Callable[[KeyChange], None]
+
+
+async def follow_objects(
+    access: ObjectAccess,
+    wanted: WantedObjects,
+    take: Take,
+    take_change: TakeChange,
+    *,
+    chunk: int,
+    only_changes: bool = False,
+) -> None:
+    """Give each object to `take`, unless only changes are wanted, and each change to `take_change`.
+
+    No change is missed in between. The object with a wanted name need not exist yet.
+    """
+    revision = await current_revision(access.kv)
+    if not only_changes:
+        async for page in pages_at(access, wanted, revision, chunk=chunk):
+            for item in page:
+                take(item)
+    start, end = range_of(access, wanted)
+    changes = access.kv.watch(start, end, since=revision + 1)
+    async with aclosing(changes):
+        async for batch in changes:
+            for change in batch:
+                if is_wanted(access, wanted, change.item.key):
+                    take_change(change)

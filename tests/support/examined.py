@@ -5,7 +5,7 @@ from typing import Any
 
 from kwokctl.clusters.doctor.check import Report
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Overview, Pods, Store
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.status import ComponentStatus, RunStatus

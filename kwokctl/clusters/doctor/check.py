@@ -1,6 +1,9 @@
-"""A check as data: what it looks at, and how. What it finds comes with its remedy."""
+"""A check as data: what it looks at, and how; its findings come with their remedies, and with repairs.
 
-from collections.abc import Awaitable, Callable, Collection
+Each repair is named before it begins.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -8,6 +11,7 @@ import msgspec
 from kwokctl.clusters.overview.figures import Problem
 from kwokctl.errors import KwokctlError
 from kwokctl.model import ComponentName
+from kwokctl.progress import Progress
 
 T = TypeVar("T")
 
@@ -61,3 +65,32 @@ def finding_of(error: KwokctlError) -> DoctorFinding:
 def found(problem: Problem, repair: Repair | None = None) -> DoctorFinding:
     """Return a problem as a finding."""
     return DoctorFinding(what=problem.what, remedy=problem.remedy, repair=repair)
+
+
+class Repaired(msgspec.Struct, frozen=True, kw_only=True):
+    """A repair that was tried."""
+
+    what: str
+    failure: str = ""
+    """Why it did not work; empty if it did."""
+
+
+def repairs_of(findings: Iterable[DoctorFinding]) -> list[Repair]:
+    """Return the repairs of findings; one that removes several is there once."""
+    by_title = {each.repair.what: each.repair for each in findings if each.repair}
+    return list(by_title.values())
+
+
+async def carry_out_repairs(repairs: Sequence[Repair], progress: Progress) -> list[Repaired]:
+    """Carry out each repair; one that fails does not keep the others."""
+    return [await _repaired(each, progress) for each in repairs]
+
+
+async def _repaired(repair: Repair, progress: Progress) -> Repaired:
+    try:
+        with progress.step(repair.what):
+            await repair.do()
+    except (KwokctlError, OSError) as e:
+        progress.warn(f"{repair.what}: {e}")
+        return Repaired(what=repair.what, failure=str(e))
+    return Repaired(what=repair.what)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of, not_made
-from kwokctl.clusters.doctor.machine.checks import CHECKS as OF_MACHINES
-from kwokctl.clusters.doctor.machine.checks import ELSEWHERE
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
+from kwokctl.clusters.doctor.machine.machine_checks import CHECKS as OF_MACHINES
+from kwokctl.clusters.doctor.machine.machine_checks import ELSEWHERE
 from kwokctl.clusters.status import RunStatus
 from kwokctl.errors import KwokctlError
 from kwokctl.host.platforms import is_linux
@@ -60,7 +60,7 @@ async def examine(machine: Machine, name: ClusterName | None) -> Diagnosis:
 
 async def _visited(one: "CheckedCluster") -> list[Examined]:
     """Carry out the checks of a cluster whose needs are met; a stopped cluster has few."""
-    from kwokctl.clusters.doctor.cluster.checks import CHECKS as OF_CLUSTERS
+    from kwokctl.clusters.doctor.cluster.cluster_checks import CHECKS as OF_CLUSTERS
 
     ready = {each.name for each in one.seen.components if each.status is RunStatus.READY}
     possible = [each for each in OF_CLUSTERS if ready.issuperset(each.needs)]

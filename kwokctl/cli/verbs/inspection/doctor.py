@@ -15,10 +15,9 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.shared_options import DataOutput
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.doctor.check import DoctorFinding
+    from kwokctl.clusters.doctor.check import DoctorFinding, Repaired
     from kwokctl.clusters.doctor.examine import Diagnosis, Examined
-    from kwokctl.clusters.doctor.machine.machine import Machine
-    from kwokctl.clusters.doctor.repairs import Repaired
+    from kwokctl.clusters.doctor.machine.checked_machine import Machine
     from kwokctl.json_value import Json
     from kwokctl.model import ClusterName
 
@@ -46,8 +45,8 @@ def doctor(
     Examines the machine as a new cluster would find it, and the cluster if it exists. With --fix each
     repair is named before it begins, then all is examined again. Exits with 1 if anything is wrong.
     """
+    from kwokctl.clusters.doctor.check import carry_out_repairs, repairs_of
     from kwokctl.clusters.doctor.examine import examine
-    from kwokctl.clusters.doctor.repairs import carry_out_repairs, repairs_of
 
     call = call.quietly(unless=not output)
     machine, name = _machine(call, online=online), _examined(call)
@@ -70,7 +69,7 @@ def doctor(
 
 
 def _advise(call: Invocation, seen: "Diagnosis", *, fix: bool) -> None:
-    from kwokctl.clusters.doctor.repairs import repairs_of
+    from kwokctl.clusters.doctor.check import repairs_of
 
     if not seen.findings:
         call.progress.note("nothing is wrong")
@@ -80,7 +79,7 @@ def _advise(call: Invocation, seen: "Diagnosis", *, fix: bool) -> None:
 
 def _machine(call: Invocation, *, online: bool) -> "Machine":
     """Return this machine with the options that a new cluster would have."""
-    from kwokctl.clusters.doctor.machine.machine import Machine
+    from kwokctl.clusters.doctor.machine.checked_machine import Machine
     from kwokctl.components.catalog import usual_options
     from kwokctl.config.resolve import resolve_options
 

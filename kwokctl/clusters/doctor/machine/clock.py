@@ -6,7 +6,7 @@ from pathlib import Path
 
 import kwokctl
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.state.saved import cluster_names
 
 _TOLERATED = 60.0

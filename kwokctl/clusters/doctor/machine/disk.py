@@ -9,7 +9,7 @@ from statistics import median
 from tempfile import TemporaryFile
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
-from kwokctl.clusters.doctor.machine.machine import Machine, existing
+from kwokctl.clusters.doctor.machine.checked_machine import Machine, existing
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.config.quantity import to_text
 

@@ -1,7 +1,7 @@
 """Whether programs can still have the kernel watch files, as kubelets and API servers do."""
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.host import inotify
 
 _NEEDED = 16

@@ -2,7 +2,7 @@
 
 from kwokctl.clusters import capacity
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.config.quantity import to_text
 from kwokctl.host.memory import available_memory, is_limited, machine_memory

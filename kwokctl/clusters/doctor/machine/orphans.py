@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kwokctl import registry
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import cluster_names
 from kwokctl.errors import KwokctlError

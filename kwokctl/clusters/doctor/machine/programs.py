@@ -7,7 +7,7 @@ from kwokctl.artifacts.locations import Local, Order, local_artifact, place
 from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.resolve_programs import ArtifactSource, store_of
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.programs.needed import TOOLS, has_file, prefixes, source_of, wanted_program
 from kwokctl.components.cluster_plan import selected
 from kwokctl.errors import KwokctlError

@@ -4,7 +4,7 @@ import asyncio
 
 from kwokctl import registry
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.platforms import check_platform
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from kwokctl.artifacts.downloads.site_check import trouble_with
 from kwokctl.artifacts.published_images import registry_of
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, not_made
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.programs.images import image_choices
 from kwokctl.clusters.programs.needed import TOOLS, addresses
 from kwokctl.components.cluster_plan import selected

@@ -10,7 +10,7 @@ from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.store import Entry
 from kwokctl.artifacts.store_maintenance import DamagedProgramsError
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.programs.needed import source_of
 from kwokctl.config.quantity import to_text
 from kwokctl.host.files import remove_tree

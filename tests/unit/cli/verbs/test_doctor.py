@@ -6,9 +6,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from kwokctl.cli.verbs.inspection.doctor import as_document, emit_diagnosis
-from kwokctl.clusters.doctor.check import DoctorFinding, Repair, Report, not_made
+from kwokctl.clusters.doctor.check import DoctorFinding, Repair, Repaired, Report, not_made
 from kwokctl.clusters.doctor.examine import Diagnosis, Examined
-from kwokctl.clusters.doctor.repairs import Repaired
 from kwokctl.model import ClusterName
 
 

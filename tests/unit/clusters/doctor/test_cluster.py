@@ -8,7 +8,7 @@ import pytest
 
 from kwokctl.clusters.doctor.check import Repair
 from kwokctl.clusters.doctor.cluster import (
-    clock,
+    clock_of_api,
     components,
     controller,
     deletions,
@@ -16,10 +16,10 @@ from kwokctl.clusters.doctor.cluster import (
     metrics,
     nodes,
     pods,
-    ports,
+    taken_ports,
 )
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
-from kwokctl.clusters.doctor.cluster.checks import CHECKS
+from kwokctl.clusters.doctor.cluster.cluster_checks import CHECKS
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Store
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.status import ComponentStatus, RunStatus
@@ -174,7 +174,7 @@ async def test_the_program_is_named_that_has_the_port_of_what_does_not_run(tmp_p
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         saved = replace(one.saved, options=changed(one.saved.options, etcd_port=port))
-        [what] = whats(await ports.look(replace(one, saved=saved)))
+        [what] = whats(await taken_ports.look(replace(one, saved=saved)))
     assert what.startswith(f"port {port}, wanted for 'etcd', is in use by ")
 
 
@@ -343,7 +343,7 @@ async def test_another_clock_of_the_api_server_is_found(
         await reply.json({}, Date=date)
 
     async with serving(dated) as server:
-        assert whats(await clock.look(checked(tmp_path, url=server.url))) == expected
+        assert whats(await clock_of_api.look(checked(tmp_path, url=server.url))) == expected
 
 
 async def test_stuck_deletions_say_what_holds_them(tmp_path: Path, server: FakeApiServer) -> None:

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.doctor.check import DoctorFinding, Repair
+from kwokctl.clusters.doctor.check import DoctorFinding, Repair, carry_out_repairs, repairs_of
 from kwokctl.clusters.doctor.examine import examine
-from kwokctl.clusters.doctor.repairs import carry_out_repairs, repairs_of
 from kwokctl.components.catalog import usual_options
 from kwokctl.errors import ConflictError, NotFoundError, UnavailableError
 from tests.support.examined import NAME, machine

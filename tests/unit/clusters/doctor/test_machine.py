@@ -14,18 +14,18 @@ from kwokctl.artifacts.store import Entry
 from kwokctl.clusters.doctor.machine import (
     clock,
     disk,
-    files,
-    folders,
+    free_ports,
     inotify,
+    limits,
     memory,
-    ports,
     programs,
+    rights,
     runtimes,
     sites,
     store,
 )
-from kwokctl.clusters.doctor.machine.checks import CHECKS
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
+from kwokctl.clusters.doctor.machine.machine_checks import CHECKS
 from kwokctl.components.catalog import usual_options
 from kwokctl.errors import UnavailableError
 from kwokctl.model import ClusterName
@@ -38,10 +38,10 @@ from tests.support.saved_cluster import save_cluster
 _ROOT = Path(__file__).parents[4]
 _LIMITED = """
 import asyncio, pathlib, resource
-from kwokctl.clusters.doctor.machine import files
+from kwokctl.clusters.doctor.machine import limits
 from tests.support.examined import machine, whats
 resource.setrlimit(resource.RLIMIT_NOFILE, (1_000, 1_000))
-print(*whats(asyncio.run(files.look(machine(pathlib.Path("/nowhere"))))), sep="\\n")
+print(*whats(asyncio.run(limits.look(machine(pathlib.Path("/nowhere"))))), sep="\\n")
 """
 """Prints what is wrong with the limits of a process that has a low one."""
 _MISSING = "not in the store, and 'offline' does not download: "
@@ -120,18 +120,18 @@ async def test_a_folder_of_a_cluster_that_others_may_enter_is_closed(tmp_path: P
     save_cluster(one.home.workdir, ClusterName("main"), usual_options())
     root = one.home.paths(ClusterName("main")).root
     root.chmod(0o755)
-    [finding] = (await folders.look(one)).findings
+    [finding] = (await rights.look(one)).findings
 
     assert str(root) in finding.what
     assert finding.repair
     await finding.repair.do()
-    assert whats(await folders.look(one)) == []
+    assert whats(await rights.look(one)) == []
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
 async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir(mode=0o500)
-    [what] = whats(await folders.look(machine(tmp_path)))
+    [what] = whats(await rights.look(machine(tmp_path)))
 
     assert what == f"this user cannot write to '{tmp_path / 'work'}'"
 
@@ -142,7 +142,7 @@ async def test_a_store_that_is_shared_need_not_be_writable(tmp_path: Path) -> No
     one = machine(tmp_path)
     one.home.cache.chmod(0o500)
 
-    seen = await folders.look(one)
+    seen = await rights.look(one)
 
     assert (whats(seen), seen.notes) == (
         [],
@@ -180,7 +180,7 @@ async def test_a_file_system_from_which_nothing_runs_is_named(tmp_path: Path) ->
     there = next((line[1] for line in lines if "noexec" in line[3].split(",")), "")
     if not there:
         pytest.skip("no file system here is mounted with 'noexec'")
-    found = whats(await folders.look(with_cache(tmp_path, Path(there))))
+    found = whats(await rights.look(with_cache(tmp_path, Path(there))))
     assert f"programs in '{there}' cannot be run: it is mounted with 'noexec'" in found
 
 
@@ -200,7 +200,7 @@ def test_a_limit_of_open_files_is_found() -> None:
 async def test_too_few_free_ports_are_found(tmp_path: Path) -> None:
     sockets = (f"   0: 0100007F:{port:04X} 00000000:0000 0A" for port in range(10_005, 32_767))
     write(tmp_path, {"proc/net/tcp": "\n".join(("head", *sockets))})
-    assert whats(await ports.look(machine(tmp_path))) == ["only 5 ports are free"]
+    assert whats(await free_ports.look(machine(tmp_path))) == ["only 5 ports are free"]
 
 
 async def test_a_machine_without_memory_for_a_cluster_is_found(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ async def test_a_clock_that_was_set_back_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", ["sys/fs/cgroup/pids", "sys/fs/cgroup/pids/pids"])
 async def test_a_limit_of_threads_is_found(tmp_path: Path, group: str) -> None:
     write(tmp_path, {f"{group}.max": "600\n", f"{group}.current": "590\n"})
-    assert whats(await files.look(machine(tmp_path)))[-1:] == [
+    assert whats(await limits.look(machine(tmp_path)))[-1:] == [
         "10 more threads can be started, and a cluster needs 500"
     ]
 
@@ -240,14 +240,14 @@ async def test_used_up_inotify_instances_are_counted(tmp_path: Path) -> None:
 async def test_a_chosen_port_that_another_program_has_is_found(tmp_path: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-        report = await ports.look(machine(tmp_path, options={"etcd_port": port}))
+        report = await free_ports.look(machine(tmp_path, options={"etcd_port": port}))
     [what] = whats(report)
     assert what.startswith(f"port {port}, wanted for '--etcd-port', is in use")
 
 
 async def test_ports_that_the_kernel_may_take_are_noted(tmp_path: Path) -> None:
     write(tmp_path, {"proc/sys/net/ipv4/ip_local_port_range": "1024\t65535\n"})
-    [note] = (await ports.look(machine(tmp_path))).notes
+    [note] = (await free_ports.look(machine(tmp_path))).notes
     assert note.startswith("the kernel takes ports from 1024 on")
 
 

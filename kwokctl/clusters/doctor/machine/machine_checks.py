@@ -6,23 +6,23 @@ from kwokctl.clusters.doctor.check import Check
 from kwokctl.clusters.doctor.machine import (
     clock,
     disk,
-    files,
-    folders,
+    free_ports,
     inotify,
+    limits,
     memory,
     orphans,
-    ports,
     programs,
+    rights,
     runtimes,
     sites,
     store,
 )
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 
 CHECKS: Sequence[Check[Machine]] = tuple(
     module.CHECK
     for module in (
-        runtimes, programs, store, sites, folders, disk, memory, files, inotify, ports, clock, orphans,
+        runtimes, programs, store, sites, rights, disk, memory, limits, inotify, free_ports, clock, orphans,
     )
 )  # fmt: skip
 ELSEWHERE: Sequence[Check[Machine]] = (runtimes.CHECK,)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
-from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.state.saved import used_ports
 from kwokctl.config.options import spellings, value_of
 from kwokctl.errors import KwokctlError

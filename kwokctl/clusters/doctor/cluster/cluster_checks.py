@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kwokctl.clusters.doctor.check import Check
 from kwokctl.clusters.doctor.cluster import (
-    clock,
+    clock_of_api,
     components,
     controller,
     deletions,
@@ -12,11 +12,21 @@ from kwokctl.clusters.doctor.cluster import (
     metrics,
     nodes,
     pods,
-    ports,
+    taken_ports,
 )
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 
 CHECKS: Sequence[Check[CheckedCluster]] = tuple(
     module.CHECK
-    for module in (components, ports, clock, etcd, controller, nodes, metrics, pods, deletions)
+    for module in (
+        components,
+        taken_ports,
+        clock_of_api,
+        etcd,
+        controller,
+        nodes,
+        metrics,
+        pods,
+        deletions,
+    )
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
-from kwokctl.clusters.doctor.machine.machine import Machine, existing
+from kwokctl.clusters.doctor.machine.checked_machine import Machine, existing
 from kwokctl.clusters.state.saved import cluster_names
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO

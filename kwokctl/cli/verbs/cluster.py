@@ -197,7 +197,7 @@ def start(
     from kwokctl.clusters.start import start_cluster
 
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.lifecycle import start_steps
+        from kwokctl.clusters.dry_run.lifecycle_steps import start_steps
 
         steps = call.run(
             start_steps, call.home, call.cluster, wait=wait or None, timeout=timeout or None
@@ -224,7 +224,7 @@ def stop(call: Invocation, *, output: Output = "") -> None:
     from kwokctl.clusters.stop import stop_cluster
 
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.lifecycle import stop_steps
+        from kwokctl.clusters.dry_run.lifecycle_steps import stop_steps
 
         dry_run.show(call, call.run(stop_steps, call.home, call.cluster), output)
         return
@@ -245,8 +245,8 @@ def _show_creation(
     call: Invocation, request: "CreateRequest", requests: "Sequence[ScaleRequest]", output: str
 ) -> None:
     """Print what would create the cluster, and fill it with its first objects."""
-    from kwokctl.clusters.dry_run.lifecycle import create_steps
-    from kwokctl.clusters.dry_run.program import kwokctl
+    from kwokctl.clusters.dry_run.lifecycle_steps import create_steps
+    from kwokctl.clusters.dry_run.plumbing import kwokctl
 
     steps = call.run(create_steps, call.home, request)
     files = [path for path in call.config if path != "-"]
@@ -258,13 +258,19 @@ def _show_creation(
 def _show_deletion(
     call: Invocation, kubeconfig: "Path | None", *, all_clusters: bool, force: bool, output: str
 ) -> None:
-    from kwokctl.clusters.dry_run import lifecycle
+    from kwokctl.clusters.dry_run import lifecycle_steps
 
     if all_clusters:
-        steps = call.run(lifecycle.delete_all_steps, call.home, kubeconfig=kubeconfig, force=force)
+        steps = call.run(
+            lifecycle_steps.delete_all_steps, call.home, kubeconfig=kubeconfig, force=force
+        )
     else:
         steps = call.run(
-            lifecycle.delete_steps, call.home, call.cluster, kubeconfig=kubeconfig, force=force
+            lifecycle_steps.delete_steps,
+            call.home,
+            call.cluster,
+            kubeconfig=kubeconfig,
+            force=force,
         )
     dry_run.show(call, steps, output)
 

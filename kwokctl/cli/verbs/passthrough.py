@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def kubectl(call: Invocation, words: list[str]) -> None:
     """Run kubectl on a cluster; all arguments after it go to kubectl."""
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.tools import kubectl_steps
+        from kwokctl.clusters.dry_run.tool_steps import kubectl_steps
 
         dry_run.show(call, call.run(kubectl_steps, call.home, call.cluster, words))
         return
@@ -43,7 +43,7 @@ def kubectl(call: Invocation, words: list[str]) -> None:
 def etcdctl(call: Invocation, words: list[str]) -> None:
     """Run etcdctl on a cluster's etcd; all arguments after it go to etcdctl."""
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.tools import etcdctl_steps
+        from kwokctl.clusters.dry_run.tool_steps import etcdctl_steps
 
         dry_run.show(call, call.run(etcdctl_steps, call.home, call.cluster, words))
         return
@@ -56,7 +56,7 @@ def etcdctl(call: Invocation, words: list[str]) -> None:
 def etcdutl(call: Invocation, words: list[str]) -> None:
     """Run etcdutl, which works on files; all arguments after it go to etcdutl."""
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.tools import etcdutl_steps
+        from kwokctl.clusters.dry_run.tool_steps import etcdutl_steps
 
         dry_run.show(call, call.run(etcdutl_steps, call.home, call.cluster, words))
         return

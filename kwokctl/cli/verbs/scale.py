@@ -158,7 +158,7 @@ def scale(
         _demand_replicas(call, request)
     documents, elsewhere = call.documents(), expanded(kubeconfig) if kubeconfig else None
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.scaling import scale_steps
+        from kwokctl.clusters.dry_run.scale_steps import scale_steps
 
         home, name = call.home, call.cluster
         steps = call.run(

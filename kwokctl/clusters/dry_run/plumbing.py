@@ -1,5 +1,7 @@
-"""The parts of a script that kwokctl does itself: secrets, the user's kubeconfig, the store."""
+"""kwokctl itself in a script, for what a shell cannot do: secrets, the user's kubeconfig, the store."""
 
+import shlex
+import sys
 from pathlib import Path
 
 from kwokctl.artifacts.locations import Order
@@ -13,6 +15,7 @@ from kwokctl.clusters.state.saved import cluster_names, load
 from kwokctl.host.files import scratch_folder
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName
+from kwokctl.script.steps import Call, ShellFunction
 
 
 async def make_credentials(home: Home, name: ClusterName) -> None:
@@ -44,3 +47,23 @@ async def store_program(
     store = store_of(home.cache, here())
     with scratch_folder(store.root / f".{program}.brought") as folder:
         unpack(order, Path(file), store=store, folder=folder, progress=home.progress)
+
+
+# Not what is called kwokctl on the PATH: it may be another program, or another version.
+_KWOKCTL = ShellFunction(
+    "kwokctl",
+    f"""\
+kwokctl() {{
+  {shlex.quote(sys.executable)} -P -m kwokctl "$@" </dev/null
+}}""",
+)
+
+
+def kwokctl(name: ClusterName | None, *words: str) -> Call:
+    """Return a call of kwokctl for a cluster."""
+    return Call(_KWOKCTL, (*(("--name", name) if name else ()), *words))
+
+
+def plumbing(name: ClusterName, *words: str) -> Call:
+    """Return a call of one of the commands that only scripts use."""
+    return kwokctl(name, "plumbing", *words)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.dry_run.scaling import scale_steps
+from kwokctl.clusters.dry_run.scale_steps import scale_steps
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
 from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS

@@ -108,7 +108,7 @@ def export_logs(
     call = call.quietly(unless=not output)
     target = expanded(folder) if folder is not None else None
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.exporting import export_steps
+        from kwokctl.clusters.dry_run.export_steps import export_steps
 
         dry_run.show(call, call.run(export_steps, call.home, call.cluster, target), output)
         return

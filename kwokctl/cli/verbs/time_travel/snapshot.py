@@ -101,7 +101,7 @@ def save(
     from kwokctl.clusters.snapshot import save_snapshot
 
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.snapshots import save_steps
+        from kwokctl.clusters.dry_run.snapshot_steps import save_steps
 
         steps = call.run(save_steps, call.home, call.cluster, Path(path), force=force)
         dry_run.show(call, steps, output)
@@ -137,7 +137,7 @@ def restore(
     from kwokctl.clusters.snapshot import restore_snapshot
 
     if call.is_dry_run:
-        from kwokctl.clusters.dry_run.snapshots import restore_steps
+        from kwokctl.clusters.dry_run.snapshot_steps import restore_steps
 
         steps = call.run(restore_steps, call.home, call.cluster, Path(path))
         dry_run.show(call, steps, output)

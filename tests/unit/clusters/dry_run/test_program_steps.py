@@ -9,7 +9,7 @@ import pytest
 
 from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.resolve_programs import store_of
-from kwokctl.clusters.dry_run.programs import Foreseen, foreseen, foreseen_programs
+from kwokctl.clusters.dry_run.program_steps import Foreseen, foreseen, foreseen_programs
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import WorkDir

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kwokctl.clusters.dry_run.lifecycle import Steps
-from kwokctl.clusters.dry_run.program import plumbing
+from kwokctl.clusters.dry_run.lifecycle_steps import Steps
+from kwokctl.clusters.dry_run.plumbing import plumbing
 from kwokctl.clusters.inspection.export import STATE, exported_state, parts_of, target_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load

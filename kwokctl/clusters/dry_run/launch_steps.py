@@ -1,4 +1,7 @@
-"""Writes as steps how the components of a cluster are launched, wave by wave, and stopped."""
+"""Writes as steps how the components of a cluster are launched, wave by wave, and stopped.
+
+Of a runtime that does not write scripts an outline in comments says what it would do.
+"""
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,19 +9,20 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.clusters.dry_run.program import plumbing
+from kwokctl.clusters.dry_run.plumbing import plumbing
 from kwokctl.clusters.launching.custom_resources import definitions
 from kwokctl.clusters.launching.first_objects import first_objects
 from kwokctl.clusters.launching.objects import with_authority
 from kwokctl.clusters.launching.probe_node import probe_node
 from kwokctl.clusters.state.files import public_files
 from kwokctl.clusters.state.saved import Saved
+from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.expr import yaml
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
 from kwokctl.kube.client import FIELD_MANAGER
 from kwokctl.model import Component, Plan
-from kwokctl.runtime import RuntimeScript
+from kwokctl.runtime import BringsKubernetes, Runtime, RuntimeScript, WritesScripts
 from kwokctl.script.shell import quoted
 from kwokctl.script.steps import (
     Action,
@@ -168,3 +172,52 @@ def context_of(saved: Saved, kubeconfig: Path | None) -> Iterator[Action]:
     """Yield how the context of a cluster is put into the user's kubeconfig."""
     if kubeconfig:
         yield plumbing(saved.name, "add-context", str(kubeconfig))
+
+
+def outline(plan: Plan, runtime: Runtime, verb: str) -> Iterator[Action]:
+    """Yield what happens to the components of a plan, with their number."""
+    names = ", ".join(plan.components)
+    if not isinstance(runtime, WritesScripts):
+        yield Comment(
+            f"What the runtime '{runtime.name}' does cannot be written as a script; this is an outline."
+        )
+    yield Comment(f"{verb} cluster '{plan.cluster}' of {len(plan.components)} components: {names}")
+    if isinstance(runtime, BringsKubernetes):
+        yield from _by_maker(plan, runtime, verb)
+
+
+def lacking_parts(saved: Saved) -> Comment | None:
+    """Say which add-ons have programs or manifests that are not on this machine; None if none has.
+
+    Without them there is no script: which objects there are is not known.
+    """
+    found = (
+        extra.add_on.name
+        for extra in saved.options.extras
+        if extra.add_on
+        for name in (extra.name, f"{extra.name}{MANIFESTS}")
+        if (artifact := saved.artifacts.get(name))
+        and artifact.command
+        and not Path(artifact.command[0]).exists()
+    )
+    names = ",".join(dict.fromkeys(found))
+    if not names:
+        return None
+    return Comment(
+        f"The Go modules of the add-ons are not on this machine; this is an outline. "
+        f"For a script get them first: kwokctl artifacts pull --enable {names}"
+    )
+
+
+def _by_maker(plan: Plan, runtime: BringsKubernetes, verb: str) -> Iterator[Action]:
+    maker, node = runtime.maker, f"kwok-{plan.cluster}-control-plane"
+    tool = runtime.node_images.engine.tool
+    lines = {
+        "create": f"{maker} create cluster --name kwok-{plan.cluster} --config FILE --image IMAGE",
+        "start": f"{tool} start {node}",
+        "stop": f"{tool} stop {node}",
+        "delete": f"{maker} delete cluster --name kwok-{plan.cluster}",
+    }
+    yield Comment(lines[verb])
+    for wave in plan.waves() if verb in {"create", "start"} else plan.stop_waves():
+        yield Comment(f"{verb}: {', '.join(component.name for component in wave)}")

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kwokctl.clusters.dry_run.lifecycle import Steps
+from kwokctl.clusters.dry_run.lifecycle_steps import Steps
 from kwokctl.clusters.scaling.changes import Changes, changes_for
 from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters, as_options
 from kwokctl.clusters.scaling.objects.render import Renderer

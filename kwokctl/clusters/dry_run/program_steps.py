@@ -9,7 +9,7 @@ import msgspec
 from kwokctl.artifacts.locations import Order, is_url, local_artifact, place
 from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.resolve_programs import ArtifactSource, not_stored, store_of
-from kwokctl.clusters.dry_run.program import kwokctl
+from kwokctl.clusters.dry_run.plumbing import kwokctl
 from kwokctl.clusters.programs.images import ImageChoice, image_choices
 from kwokctl.clusters.programs.needed import (
     embedded,

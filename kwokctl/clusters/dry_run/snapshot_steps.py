@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from kwokctl.clusters.dry_run.launching import in_cluster, stopping
-from kwokctl.clusters.dry_run.lifecycle import Steps, start_saved_steps
-from kwokctl.clusters.dry_run.outline import outline
-from kwokctl.clusters.dry_run.programs import foreseen_programs
+from kwokctl.clusters.dry_run.launch_steps import in_cluster, outline, stopping
+from kwokctl.clusters.dry_run.lifecycle_steps import Steps, start_saved_steps
+from kwokctl.clusters.dry_run.program_steps import foreseen_programs
 from kwokctl.clusters.snapshot import MARGIN, check_room, last_revision_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.create import CreateRequest
-from kwokctl.clusters.dry_run.lifecycle import (
+from kwokctl.clusters.dry_run.lifecycle_steps import (
     create_steps,
     delete_all_steps,
     delete_steps,

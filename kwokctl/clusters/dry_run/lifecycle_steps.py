@@ -6,20 +6,21 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.clusters.create import CreateRequest, compared
-from kwokctl.clusters.dry_run.launching import (
+from kwokctl.clusters.dry_run.launch_steps import (
     ScriptedLaunch,
     cluster_objects,
     context_of,
     in_cluster,
     kubectl_of,
+    lacking_parts,
     launching,
+    outline,
     probed,
     stopping,
     tidied,
 )
-from kwokctl.clusters.dry_run.outline import lacking_parts, outline
-from kwokctl.clusters.dry_run.program import plumbing
-from kwokctl.clusters.dry_run.programs import Foreseen, foreseen
+from kwokctl.clusters.dry_run.plumbing import plumbing
+from kwokctl.clusters.dry_run.program_steps import Foreseen, foreseen
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready

@@ -3,8 +3,8 @@
 import shutil
 from collections.abc import Sequence
 
-from kwokctl.clusters.dry_run.lifecycle import Steps
-from kwokctl.clusters.dry_run.programs import Foreseen, foreseen_programs
+from kwokctl.clusters.dry_run.lifecycle_steps import Steps
+from kwokctl.clusters.dry_run.program_steps import Foreseen, foreseen_programs
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.tools import etcdctl_environment

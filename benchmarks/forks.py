@@ -21,7 +21,7 @@ from benchmarks.goals import ROWS
 from benchmarks.ledger import Ledger
 from benchmarks.processes import peak_bytes
 from benchmarks.results import FILE
-from kwokctl.clusters.forking.memory import needs_of_forks
+from kwokctl.clusters.forking.needed_memory import needs_of_forks
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import load
 from kwokctl.host.paths import WorkDir, cache_dir

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from kwokctl.clusters.create import Created, CreateRequest, create_cluster
-from kwokctl.clusters.forking.fork import check_free
-from kwokctl.clusters.forking.memory import demand_memory, needs_of_seeds
-from kwokctl.clusters.forking.together import together
+from kwokctl.clusters.forking.fork import check_free, together
+from kwokctl.clusters.forking.needed_memory import demand_memory, needs_of_seeds
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.wanted import choose_runtime
 from kwokctl.etcd import snapshot_files

@@ -10,7 +10,7 @@ from typing import Self, TypeVar, Unpack
 
 from kwokctl.clusters.delete import delete_cluster
 from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
-from kwokctl.clusters.forking.target import ForkPlace
+from kwokctl.clusters.forking.fork_target import ForkPlace
 from kwokctl.clusters.launching.launch import Patience
 from kwokctl.clusters.objects.conditions import Condition
 from kwokctl.clusters.objects.manifests import Manifest, objects_of

@@ -17,7 +17,7 @@ from kwokctl.clusters.direct_etcd.finding import WantedObjects
 from kwokctl.clusters.direct_etcd.given_objects import GivenObject, GivenObjects
 from kwokctl.clusters.direct_etcd.replaying import patched_value
 from kwokctl.clusters.direct_etcd.writing import put_objects
-from kwokctl.clusters.forking.kubelets import ForkedNode, KubeletPlace, Move
+from kwokctl.clusters.forking.kubelet_addresses import ForkedNode, KubeletPlace, Move
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.restoring.checking import checked
 from kwokctl.clusters.object_files.restoring.identities import NewUids

@@ -1,12 +1,16 @@
-"""Copies what one etcd holds into the data of another."""
+"""Copies what one etcd holds into the data of another, by a snapshot in a folder that does not outlive its use.
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+The snapshot holds every Secret.
+"""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
-from kwokctl.clusters.forking.scratch import snapshot_folder
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.snapshot import MARGIN, check_room, last_revision_of
 from kwokctl.clusters.state.home import Home
@@ -17,6 +21,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.etcd import snapshot_files
 from kwokctl.etcd.etcd3_client import EtcdClient
 from kwokctl.etcd.kv.kv import Kv
+from kwokctl.host.file_locks import lock, try_lock
 from kwokctl.host.files import private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.runtime import Runtime
@@ -68,3 +73,40 @@ async def forget_events(setting: Setting) -> None:
     async with Kv(at.address, ca=at.ca, cert=at.cert, key=at.key) as kv:
         # In one revision: the API server keeps no cache of Events, which could miss some of them.
         await kv.delete_all(start, end)
+
+
+_PREFIX = "fork-"
+
+
+@contextmanager
+def snapshot_folder(root: Path) -> Iterator[Path]:
+    """Yield a new folder in `root`; remove it in the end, and at once those that killed runs have left."""
+    with _opened(root) as turn:
+        lock(turn)  # so that no other process sees a folder before it is locked
+        for left in root.glob(f"{_PREFIX}*"):
+            _remove_unused(left)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
+        used = os.open(folder, os.O_RDONLY)
+        lock(used)
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+        os.close(used)
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove a folder unless the process that has made it still uses it."""
+    # Its process may just be removing it.
+    with suppress(FileNotFoundError), _opened(folder) as descriptor:
+        if try_lock(descriptor):
+            remove_tree(folder)
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

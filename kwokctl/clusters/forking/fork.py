@@ -1,20 +1,20 @@
 """Creates clusters with the settings and the objects of one that runs."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import shutil
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from kwokctl.clusters.forking.content import ForkedData, forget_events, snapshot_of
-from kwokctl.clusters.forking.copied_files import copy_authorities, copy_manifests
-from kwokctl.clusters.forking.kubelets import server_of
-from kwokctl.clusters.forking.memory import demand_memory, needs_of_forks
+from kwokctl.clusters.forking.fork_target import ForkPlace, at_its_place, check_place
+from kwokctl.clusters.forking.kubelet_addresses import server_of
 from kwokctl.clusters.forking.mend import Corrections, mend, registered, wait_served
-from kwokctl.clusters.forking.target import ForkPlace, at_its_place, check_place
-from kwokctl.clusters.forking.together import together
+from kwokctl.clusters.forking.needed_memory import demand_memory, needs_of_forks
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, without_ports
 from kwokctl.clusters.state.context_files import remember_context_file
@@ -24,13 +24,15 @@ from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone, using
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stopped_components import demand_running
+from kwokctl.components import cluster_identities
 from kwokctl.config.declaring import ports_of
 from kwokctl.config.options import ClusterOptions, with_values
 from kwokctl.errors import ConflictError
-from kwokctl.host.files import remove_private_folder, remove_tree
+from kwokctl.host.files import private_folder, remove_private_folder, remove_tree
+from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import ETCD, ClusterName, ComponentName
-from kwokctl.progress import Silent
+from kwokctl.model import AUTHORITY, ETCD, ClusterName, ComponentName
+from kwokctl.progress import Progress, Silent
 from kwokctl.replacing import replace
 from kwokctl.runtime import Runtime
 
@@ -177,3 +179,49 @@ async def _undone_on_failure(
         remove_private_folder(home.paths(name).sockets)
         remove_tree(home.paths(name).root)
         raise
+
+
+_COPIED = (AUTHORITY, cluster_identities.FRONT_PROXY_CA, "sa")
+"""Those of certificates, and the key of tokens, which are stored as Secrets."""
+
+
+def copy_authorities(source: Path, target: Path) -> None:
+    """Copy keys and certificates, so that what they have signed is valid in the fork; modes stay.
+
+    To be called before other certificates are made with them.
+    """
+    private_folder(target)
+    for name in _COPIED:
+        for file in source.glob(f"{name}.*"):
+            shutil.copy2(file, target / file.name)
+
+
+def copy_manifests(source: ClusterPaths, paths: ClusterPaths, options: ClusterOptions) -> None:
+    """Copy the manifests of add-ons that the source keeps: the store may have lost them."""
+    for extra in options.extras:
+        file = source.add_on_manifests(extra.name)
+        if extra.add_on and file.is_file():
+            paths.add_on_manifests(extra.name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, paths.add_on_manifests(extra.name))
+
+
+T = TypeVar("T")
+
+
+async def together(made: Sequence[Coroutine[object, None, T]], progress: Progress) -> Sequence[T]:
+    """Make all of them; the first failure ends the others, which undo what they have made.
+
+    A single one shows its own progress.
+    """
+    if len(made) == 1:
+        return [await made[0]]
+    with progress.step(f"Creating {len(made)} clusters", total=len(made), unit="clusters") as step:
+
+        async def counted(each: Coroutine[object, None, T]) -> T:
+            result = await each
+            step.advance()
+            return result
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(counted(each)) for each in made]
+    return [task.result() for task in tasks]

@@ -1,18 +1,29 @@
 """Corrects what objects of a fork say of the cluster that it was made from."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import msgspec
 
 from kwokctl.clusters.forking import real_nodes
-from kwokctl.clusters.forking.kubelets import ForkedNode, KubeletPlace, Move, server_of
-from kwokctl.clusters.forking.unwatched import unwatched_plane
+from kwokctl.clusters.forking.kubelet_addresses import ForkedNode, KubeletPlace, Move, server_of
 from kwokctl.clusters.launching.readiness import wait_ready
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
+from kwokctl.components.definitions import etcd
+from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.setting import Setting
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.etcd import EtcdRoute
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.open_plane import open_plane
+from kwokctl.dataplane.pacing import MOST_UNSEEN, Window
 from kwokctl.dataplane.port import DataPlane
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError
+from kwokctl.etcd.kv.kv import Kv
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.collections.paging import ListQuery, list_pages
@@ -114,3 +125,25 @@ async def _replace_nodes(client: Client, wanted: Corrections, foreign: Mapping[s
         authority = (wanted.setting.paths.pki / f"{AUTHORITY}.crt").read_bytes()
         former = sorted(set(foreign.values()))
         await real_nodes.rename(client, former, real_nodes.maker_of(first), authority)
+
+
+_WALL = time.time  # noqa: TID251 - the clock itself: it is passed on from here
+
+
+@asynccontextmanager
+async def unwatched_plane(setting: Setting, pool: Pool) -> AsyncIterator[DataPlane]:
+    """Yield a plane that writes as the cluster's data path says, as fast as etcd takes it.
+
+    The caller reports with `seen` what it has written: there is no watch that could fall behind.
+    """
+    async with AsyncExitStack() as stack:
+        route = None
+        if setting.writes_to_etcd:
+            at = etcd.target(setting)
+            kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
+            await stack.enter_async_context(kv)
+            prefix = setting.options.of(EtcdOptions).prefix
+            route = EtcdRoute(address=at.address, store=ObjectStore(kv), keys=Keys(prefix))
+        yield await open_plane(
+            ApiPlane(pool), route, _WALL, pace=partial(Window, first=MOST_UNSEEN)
+        )

@@ -10,7 +10,7 @@ from functools import partial
 
 import msgspec
 
-from kwokctl.clusters.forking.kubelets import ForkedNode
+from kwokctl.clusters.forking.kubelet_addresses import ForkedNode
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType

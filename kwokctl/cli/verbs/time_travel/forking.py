@@ -206,7 +206,7 @@ def _request(
     place: Mapping[str, str],
 ) -> "ForkRequest":
     from kwokctl.clusters.forking.fork import ForkRequest
-    from kwokctl.clusters.forking.target import ForkPlace
+    from kwokctl.clusters.forking.fork_target import ForkPlace
     from kwokctl.clusters.launching.launch import Patience
     from kwokctl.clusters.state.home import cluster_name
 

@@ -1,12 +1,13 @@
 """A fork that cannot be made is refused before anything is made of it."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from kwokctl.clusters.create import CreateRequest, create_cluster
-from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
-from kwokctl.clusters.forking.target import ForkPlace
+from kwokctl.clusters.forking.fork import ForkRequest, copy_authorities, fork_cluster, together
+from kwokctl.clusters.forking.fork_target import ForkPlace
 from kwokctl.clusters.launching.launch import Patience
 from kwokctl.clusters.start import start_cluster
 from kwokctl.clusters.state.half_copies import begin_copy, complete_copy
@@ -25,6 +26,7 @@ from kwokctl.errors import (
 from kwokctl.model import ETCD, ComponentName, Port, State
 from kwokctl.replacing import replace
 from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime, SeenRuntime
+from tests.support.listener import Listener
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with, save_cluster
 
@@ -132,3 +134,48 @@ async def test_forks_that_this_machine_has_no_memory_for_are_not_begun(tmp_path:
     with pytest.raises(CapacityError, match="1 fork takes at most"):
         await fork_cluster(home, _request())
     assert not home.paths(FORK).root.exists()
+
+
+FILES = ("ca.crt", "ca.key", "front-proxy-ca.crt", "front-proxy-ca.key", "sa.key", "sa.pub")
+OTHERS = ("admin.crt", "admin.key", "tokens.csv", "kube-apiserver.key", "front-proxy-client.key")
+
+
+def test_only_authorities_and_the_key_of_tokens_are_copied(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    for name in (*FILES, *OTHERS):
+        (source / name).write_text(name)
+        (source / name).chmod(0o600)
+
+    copy_authorities(source, target)
+
+    assert sorted(path.name for path in target.iterdir()) == sorted(FILES)
+    assert {path.stat().st_mode & 0o077 for path in (target, *target.iterdir())} == {0}
+
+
+async def _made(name: str) -> str:
+    await asyncio.sleep(0)
+    if name == "bad":
+        raise ValueError(name)
+    return name
+
+
+async def test_several_are_counted_as_they_are_made() -> None:
+    listener, counts = Listener(), list[int]()
+    listener.on_advance = counts.append
+
+    assert await together([_made("a"), _made("b")], listener) == ["a", "b"]
+
+    assert [step.title for step in listener.steps] == ["Creating 2 clusters"]
+    assert counts == [1, 2]
+
+
+async def test_a_single_one_shows_its_own_progress() -> None:
+    listener = Listener()
+    assert await together([_made("a")], listener) == ["a"]
+    assert listener.steps == []
+
+
+async def test_a_failure_ends_the_others() -> None:
+    with pytest.raises(ExceptionGroup):
+        await together([_made("a"), _made("bad")], Listener())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.forking.kubelets import ForkedNode
+from kwokctl.clusters.forking.kubelet_addresses import ForkedNode
 from kwokctl.clusters.forking.real_nodes import forget, maker_of, register, rename, renamed
 from tests.support.object_server import object_server
 

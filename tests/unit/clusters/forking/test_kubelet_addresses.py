@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kwokctl.clusters.forking.kubelets import ForkedNode, KubeletPlace, Move
+from kwokctl.clusters.forking.kubelet_addresses import ForkedNode, KubeletPlace, Move
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute

@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kwokctl.clusters.forking.scratch import snapshot_folder
+from kwokctl.clusters.forking.content import snapshot_folder
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from kwokctl.clusters.forking.scratch import snapshot_folder
+from kwokctl.clusters.forking.content import snapshot_folder
 with snapshot_folder(Path(sys.argv[1])) as folder:
     (folder / "source.db").write_text("secret")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.forking.memory import (
+from kwokctl.clusters.forking.needed_memory import (
     ForkNeeds,
     demand_memory,
     needs_of_forks,

@@ -8,11 +8,16 @@ from pathlib import Path
 
 from kwokctl import __version__
 from kwokctl.clusters.in_cluster.accounts import cluster_rights, rules
-from kwokctl.clusters.in_cluster.configuration import FILE, LEASE_SECONDS, settings
+from kwokctl.clusters.in_cluster.config_map import (
+    FILE,
+    LEASE_SECONDS,
+    chosen_stages,
+    has_kubelet_pods,
+    settings,
+)
 from kwokctl.clusters.in_cluster.manifest import manifest
-from kwokctl.clusters.in_cluster.request import IMAGE, NAME, ManifestRequest
+from kwokctl.clusters.in_cluster.manifest_request import IMAGE, NAME, ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
-from kwokctl.clusters.in_cluster.stages import chosen_stages, has_kubelet_pods
 from kwokctl.clusters.in_cluster.steering import steering
 from kwokctl.clusters.in_cluster.workload import VARIABLES
 from kwokctl.components.heartbeat import usual_heartbeat

@@ -19,7 +19,7 @@ from image.archive import Image, write_archive
 from image.commands import ROOT
 from image.tree import MACHINES, add_application, add_packages
 from kwokctl import __version__
-from kwokctl.clusters.in_cluster.request import IMAGE
+from kwokctl.clusters.in_cluster.manifest_request import IMAGE
 
 
 def kwok_image(arch: str) -> Image:

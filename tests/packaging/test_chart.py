@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.in_cluster.config_map import chosen_stages, has_kubelet_pods
 from kwokctl.clusters.in_cluster.manifest import manifest
-from kwokctl.clusters.in_cluster.request import THROUGH_POD, ManifestRequest
+from kwokctl.clusters.in_cluster.manifest_request import THROUGH_POD, ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
-from kwokctl.clusters.in_cluster.stages import chosen_stages, has_kubelet_pods
 from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.expr import yaml
 from tests.support.helm import helm

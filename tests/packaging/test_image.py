@@ -14,7 +14,7 @@ from image.archive import write_archive
 from image.make_cluster_image import cluster_image
 from image.make_image import kwok_image
 from image.tree import APPLICATION, compile_modules
-from kwokctl.clusters.in_cluster.request import IMAGE
+from kwokctl.clusters.in_cluster.manifest_request import IMAGE
 
 
 @pytest.fixture

@@ -127,18 +127,18 @@ def manifest(
     your own from --config. Stages that come later as custom resources may need more. --nodes computes replicas
     and memory from the figures of the documentation.
     """
-    from kwokctl.clusters.in_cluster.manifest import manifest as objects
-    from kwokctl.clusters.in_cluster.request import (
-        IMAGE,
-        NAMESPACE,
-        THROUGH_SERVICE,
-        ManifestRequest,
-    )
-    from kwokctl.clusters.in_cluster.stages import (
+    from kwokctl.clusters.in_cluster.config_map import (
         chosen_options,
         chosen_stages,
         has_kubelet_pods,
         kubelet_documents,
+    )
+    from kwokctl.clusters.in_cluster.manifest import manifest as objects
+    from kwokctl.clusters.in_cluster.manifest_request import (
+        IMAGE,
+        NAMESPACE,
+        THROUGH_SERVICE,
+        ManifestRequest,
     )
     from kwokctl.config.document_kinds import KINDS, KWOK
     from kwokctl.expr import yaml
@@ -177,9 +177,8 @@ def _size(
     words: Sequence[str],
 ) -> "Size":
     """Return the size that was given, or that of the fleet; UsageError for pods without nodes."""
-    from kwokctl.clusters.in_cluster.configuration import lease_seconds
+    from kwokctl.clusters.in_cluster.config_map import has_kubelet_pods, lease_seconds
     from kwokctl.clusters.in_cluster.sizing import PODS_ON_NODE, USUAL, size_for
-    from kwokctl.clusters.in_cluster.stages import has_kubelet_pods
 
     if pods is not None and nodes is None:
         raise UsageError("'--pods' needs '--nodes'", hint="give both, or neither")

@@ -6,7 +6,7 @@ of its namespace, says it instead.
 
 from collections.abc import Iterator, Mapping
 
-from kwokctl.clusters.in_cluster.request import FAKE_LABEL
+from kwokctl.clusters.in_cluster.manifest_request import FAKE_LABEL
 from kwokctl.json_value import Json
 
 NAME = "kwok-steer-pods"

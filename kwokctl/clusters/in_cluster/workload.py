@@ -3,8 +3,8 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 
-from kwokctl.clusters.in_cluster.configuration import FILE, settings
-from kwokctl.clusters.in_cluster.request import (
+from kwokctl.clusters.in_cluster.config_map import FILE, settings
+from kwokctl.clusters.in_cluster.manifest_request import (
     FAKE_LABEL,
     NAME,
     PORT,

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.in_cluster.stages import chosen_stages
+from kwokctl.clusters.in_cluster.config_map import chosen_stages
 from kwokctl.controller.settings import Settings, read_settings
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.progress import Silent

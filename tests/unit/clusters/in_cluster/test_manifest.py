@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.in_cluster.config_map import chosen_options, chosen_stages
 from kwokctl.clusters.in_cluster.manifest import manifest
-from kwokctl.clusters.in_cluster.request import ManifestRequest
+from kwokctl.clusters.in_cluster.manifest_request import ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
-from kwokctl.clusters.in_cluster.stages import chosen_options, chosen_stages
 from kwokctl.config.config_documents import Document
 from kwokctl.config.document_kinds import KINDS, KWOK
 from kwokctl.errors import UsageError

@@ -1,18 +1,61 @@
-"""Chooses the Stages and options of a controller in a cluster, by the rules for a new cluster."""
+"""The ConfigMap of the controller in a cluster: its options, Stages and other documents.
+
+Stages and options are chosen by the rules for a new cluster.
+"""
 
 from collections.abc import Mapping, Sequence
 
+from kwokctl.clusters.in_cluster.manifest_request import NAME, PORT, ManifestRequest
 from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.heartbeat import REAL
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word
 from kwokctl.config.config_documents import Document
 from kwokctl.config.declaring import OptionValue
-from kwokctl.config.document_kinds import FOR_KUBELET, PROGRAM
+from kwokctl.config.document_kinds import CONFIGURATION, FOR_KUBELET, PROGRAM
 from kwokctl.config.options import with_values
-from kwokctl.controller.configuration import given_options
+from kwokctl.controller.configuration import SELECTING, given_options
 from kwokctl.errors import UsageError
+from kwokctl.expr import yaml
 from kwokctl.json_value import Json
+
+FILE = "kwok.yaml"
+LEASE_SECONDS = 40
+_USUAL: Mapping[str, Json] = {
+    "manageNodesWithAnnotationSelector": "kwok.x-k8s.io/node=fake",
+    "nodeLeaseDurationSeconds": LEASE_SECONDS,
+    "nodePort": PORT,
+}
+
+
+def settings(request: ManifestRequest) -> Mapping[str, Json]:
+    """Return the ConfigMap."""
+    documents = [_configuration(request), *map(dict, (*request.stages, *request.documents))]
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": NAME, "namespace": request.namespace},
+        "data": {FILE: yaml.dump_all(documents)},
+    }
+
+
+def lease_seconds(options: Mapping[str, Json]) -> int:
+    """Return how long leases of nodes last with these options of the user."""
+    return int({**_USUAL, **options}["nodeLeaseDurationSeconds"])
+
+
+def _configuration(request: ManifestRequest) -> Mapping[str, Json]:
+    selects = any(request.options.get(name) for name in SELECTING)
+    usual = {name: value for name, value in _USUAL.items() if not (selects and name in SELECTING)}
+    options = {**usual, **request.options, "nodePort": PORT}
+    if request.custom_kinds:
+        options["enableCRDs"] = sorted(request.custom_kinds)
+    return {
+        "apiVersion": CONFIGURATION,
+        "kind": "KwokConfiguration",
+        "options": dict(sorted(options.items())),
+    }
+
 
 _DECIDED = {
     "kubeconfig": "it has a service account",

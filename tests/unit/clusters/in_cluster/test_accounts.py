@@ -1,13 +1,20 @@
+""""""
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from kwokctl.clusters.in_cluster.accounts import cluster_rights, lease_rights, rules
-from kwokctl.clusters.in_cluster.plurals import plural
-from kwokctl.clusters.in_cluster.request import ManifestRequest
-from kwokctl.clusters.in_cluster.stage_rights import ApiRight, stage_rights
-from kwokctl.clusters.in_cluster.stages import chosen_stages
+from kwokctl.clusters.in_cluster.accounts import (
+    ApiRight,
+    cluster_rights,
+    lease_rights,
+    plural,
+    rules,
+    stage_rights,
+)
+from kwokctl.clusters.in_cluster.config_map import chosen_stages
+from kwokctl.clusters.in_cluster.manifest_request import ManifestRequest
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import documents_of, shipped_sets
 from kwokctl.config.document_kinds import KINDS, KWOK

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.inspection.export import Exported
+from kwokctl.clusters.inspection.export_logs import Exported
 from kwokctl.clusters.programs.carrying import Carried
 from kwokctl.host.paths import WorkDir, default_workdir
 from kwokctl.model import ClusterName
@@ -62,7 +62,7 @@ def test_port_forward_reads_both_ports(
 _TOOL = """
 import sys
 from kwokctl.cli.main import run
-from kwokctl.clusters.inspection.export import Exported
+from kwokctl.clusters.inspection.export_logs import Exported
 from kwokctl.clusters.programs.carrying import Carried
 from tests.support.recording_runner import RecordingRunner
 from tests.support.options import option

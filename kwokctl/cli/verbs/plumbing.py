@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 def plumbing(call: Invocation, words: list[str]) -> None:
     """Do the parts of a script that a shell cannot do: secrets, kubeconfigs, the store, logs."""
     from kwokctl.clusters.dry_run import plumbing as parts
-    from kwokctl.clusters.inspection.export import export_part
+    from kwokctl.clusters.inspection.export_logs import export_part
 
     known: dict[tuple[str, int], Callable[..., Awaitable[None]]] = {
         ("credentials", 0): parts.make_credentials,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kwokctl.clusters.dry_run.lifecycle_steps import Steps
 from kwokctl.clusters.dry_run.plumbing import plumbing
-from kwokctl.clusters.inspection.export import STATE, exported_state, parts_of, target_of
+from kwokctl.clusters.inspection.export_logs import STATE, exported_state, parts_of, target_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.model import ClusterName

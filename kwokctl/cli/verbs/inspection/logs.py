@@ -102,7 +102,7 @@ def export_logs(
 
     Passwords, tokens, private keys and the content of Secrets are left out.
     """
-    from kwokctl.clusters.inspection.export import export_logs
+    from kwokctl.clusters.inspection.export_logs import export_logs
     from kwokctl.host.paths import expanded
 
     call = call.quietly(unless=not output)

@@ -1,9 +1,11 @@
+""""""
+
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.inspection.export import export_logs
+from kwokctl.clusters.inspection.export_logs import export_logs
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.errors import ConflictError, NotFoundError, UnavailableError
 from kwokctl.model import ETCD, ClusterName, ComponentName

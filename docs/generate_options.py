@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kwokctl.clusters.json_schema.documents import schema
+from kwokctl.clusters.json_schema import schema
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import Spelling
 from kwokctl.config.options import spellings

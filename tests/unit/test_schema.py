@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kwokctl.clusters.json_schema.documents import schema
+from kwokctl.clusters.json_schema import schema
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.load.description.schema import SHAPED

@@ -140,7 +140,7 @@ def convert(
 
 def schema(_call: Invocation) -> None:
     """Print the JSON schema of configuration documents, for editors."""
-    from kwokctl.clusters.json_schema.documents import schema as describe
+    from kwokctl.clusters.json_schema import schema as describe
     from kwokctl.load.description.schema import SHAPED
 
     results.emit(json.dumps(describe([SHAPED]), indent=2))

@@ -1,1 +1,0 @@
-"""The JSON schema of configuration documents, for editors and other tools."""

@@ -1,21 +1,26 @@
-"""Creates the objects that the Stages of a new cluster need, such as a StorageClass."""
+"""Creates the objects that a new cluster begins with: those of its components, and those that its Stages need."""
 
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import orjson
 
+from kwokctl.clusters.objects.apply import apply_all
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
+from kwokctl.components.custom_components import AUTHORITY
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.stage_sets import objects_of, sets_in_force
 from kwokctl.errors import ApiError
+from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.model import Component
 from kwokctl.retry import retried
 
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
@@ -63,3 +68,30 @@ async def _create(client: Client, body: Json) -> None:
     except ApiError as e:
         if e.reason != "AlreadyExists":
             raise
+
+
+async def apply_objects(paths: ClusterPaths, components: Iterable[Component]) -> None:
+    """Create the objects of components, or give them the form that they are to have.
+
+    Raises ApiError when the API server, which must be ready, refuses one.
+    """
+    objects = [each for component in components for each in component.objects]
+    if not objects:
+        return
+    bundle = b64encode((paths.pki / "ca.crt").read_bytes()).decode()
+    async with Pool(load_access(paths.own_kubeconfig)) as pool:
+        await apply_all(Client(pool), [with_authority(each, bundle) for each in objects])
+
+
+def with_authority(body: Mapping[str, Json], bundle: str) -> Mapping[str, Json]:
+    """Return an object with the certificate of the cluster's authority where it wants that."""
+    found: Mapping[str, Json] = _certified(body, bundle)
+    return found
+
+
+def _certified(value: Json, bundle: str) -> Json:
+    if isinstance(value, Mapping):
+        if value.get("caBundle") == AUTHORITY:
+            value = {**value, "caBundle": bundle}
+        return {key: _certified(item, bundle) for key, item in value.items()}
+    return [_certified(item, bundle) for item in value] if isinstance(value, list) else value

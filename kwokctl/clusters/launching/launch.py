@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from kwokctl.clusters.launching.objects import apply_objects
+from kwokctl.clusters.launching.first_objects import apply_objects
 from kwokctl.clusters.launching.ports import explaining_taken_ports, refuse_taken
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_answers, wait_ready
 from kwokctl.clusters.state.home import Home

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from kwokctl.clusters.launching.causes import cause_in
-from kwokctl.clusters.launching.log_lines import ends, last_run, shown
+from kwokctl.clusters.launching.causes import cause_in, ends, last_run, shown
 from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.kube.transport.probe import probe, repeated
 from kwokctl.model import ClusterName, Component, ComponentName, HttpProbe, State

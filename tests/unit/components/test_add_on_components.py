@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.launching.objects import with_authority
+from kwokctl.clusters.launching.first_objects import with_authority
 from kwokctl.clusters.launching.ports import without_ports
 from kwokctl.components.catalog import clients, identities, usual_options
 from kwokctl.components.cluster_plan import build_plan, selected

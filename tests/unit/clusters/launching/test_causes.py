@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.launching.causes import cause_in
-from kwokctl.clusters.launching.log_lines import ends, last_run, said, shown
+from kwokctl.clusters.launching.causes import cause_in, ends, last_run, said, shown
 from kwokctl.model import ETCD, ClusterName
 from tests.support.fake_runtime import FakeRuntime
 

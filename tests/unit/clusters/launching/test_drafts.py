@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.clusters.launching.profile import profile_notes
+from kwokctl.clusters.launching.drafts import profile_notes
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.data_path import Choice
 from kwokctl.config.options import ClusterOptions

@@ -50,7 +50,7 @@ async def serve_marks(home: "Home", name: "ClusterName", path: Path | None) -> N
     """Serve until this is cancelled, and print where."""
     import asyncio
 
-    from kwokctl.clusters.mark_server.server import serving_marks
+    from kwokctl.clusters.mark_server import serving_marks
 
     async with serving_marks(home, name, path) as socket:
         results.emit(f"Serving marks of '{name}' at {socket}")

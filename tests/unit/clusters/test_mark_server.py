@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.mark_server.requests import MarkRequests
-from kwokctl.clusters.mark_server.server import MarkServer, peer_user, serving_marks
+from kwokctl.clusters.mark_server import MarkRequests, MarkServer, peer_user, serving_marks
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.errors import ConflictError, NotFoundError, UnavailableError
 from kwokctl.kube.kubeconfig.access import Access

@@ -1,1 +1,0 @@
-"""Marks and rewinds for programs in any language: JSON over HTTP on a unix socket."""

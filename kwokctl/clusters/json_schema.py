@@ -10,8 +10,8 @@ from typing import get_origin
 import msgspec
 
 from kwokctl import assets
-from kwokctl.clusters.object_files.rules import schema as rules
-from kwokctl.clusters.object_files.rules.schema import SnapshotRules
+from kwokctl.clusters.object_files.rules import rules_file as rules
+from kwokctl.clusters.object_files.rules.rules_file import SnapshotRules
 from kwokctl.components.catalog import usual_options
 from kwokctl.config import checks
 from kwokctl.config.add_ons import folder as add_ons

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from kwokctl.clusters.object_files.exporting.export import ExportSource
-from kwokctl.clusters.object_files.recording.ending import until_its_end
+from kwokctl.clusters.object_files.recording.recorder import until_its_end
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.tools import environment

@@ -9,9 +9,9 @@ import pytest
 
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.restoring.checking import checked
-from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.loading import LoadCounts
 from kwokctl.clusters.object_files.restoring.restore import load_items
+from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.config.options import with_values

@@ -20,8 +20,8 @@ from kwokctl.clusters.direct_etcd.writing import put_objects
 from kwokctl.clusters.forking.kubelet_addresses import ForkedNode, KubeletPlace, Move
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.restoring.checking import checked
-from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.loading import ObjectLoader
+from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.clusters.time_travel.mark import copied, write_witness

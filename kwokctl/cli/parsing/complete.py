@@ -58,7 +58,7 @@ def _selectable() -> list[str]:
 
 
 def _kinds() -> tuple[str, ...]:
-    from kwokctl.clusters.object_files.exporting.choice import DEFAULT
+    from kwokctl.clusters.object_files.exporting.chosen_kinds import DEFAULT
 
     return DEFAULT
 

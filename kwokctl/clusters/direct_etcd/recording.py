@@ -10,11 +10,10 @@ import msgspec
 
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.clusters.direct_etcd.finding import WantedObjects, pages_at
-from kwokctl.clusters.object_files.documents import document_of
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
-from kwokctl.clusters.object_files.recording.ending import until_its_end
-from kwokctl.clusters.object_files.recording.recorder import KindHistory
-from kwokctl.clusters.object_files.times import relative
+from kwokctl.clusters.object_files.object_documents import document_of
+from kwokctl.clusters.object_files.recording.recorder import KindHistory, until_its_end
+from kwokctl.clusters.object_files.time_offsets import relative
 from kwokctl.dataplane.objects.merged_lists import lists_of_kind
 from kwokctl.dataplane.objects.resources import DEFINITION, StoredResource, StoredResources
 from kwokctl.dataplane.objects.stored import UndecodableError, decoded, json_value

@@ -28,10 +28,9 @@ from kwokctl.clusters.object_files.recording.actions import (
     checked_actions,
     in_time,
 )
-from kwokctl.clusters.object_files.recording.clock import ReplayClock
-from kwokctl.clusters.object_files.recording.playing import play_in_time
 from kwokctl.clusters.object_files.recording.replay import Controls, Replayed
-from kwokctl.clusters.object_files.times import moment
+from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock, play_in_time
+from kwokctl.clusters.object_files.time_offsets import moment
 from kwokctl.dataplane.objects.merged_lists import lists_of_kind
 from kwokctl.dataplane.objects.resources import StoredResource
 from kwokctl.dataplane.objects.stored import JSON, UndecodableError, decoded, json_value, value_with

@@ -14,7 +14,7 @@ from typing import IO
 import msgspec
 import orjson
 
-from kwokctl.clusters.object_files.times import absolute
+from kwokctl.clusters.object_files.time_offsets import absolute
 from kwokctl.errors import ConfigError, SnapshotError
 from kwokctl.expr import yaml
 from kwokctl.expr.nesting import MOST_DEPTH, is_too_deep

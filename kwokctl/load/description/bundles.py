@@ -7,7 +7,7 @@ from typing import Protocol
 
 import orjson
 
-from kwokctl.clusters.object_files.restoring.bodies import sent
+from kwokctl.clusters.object_files.restoring.sent_objects import sent
 from kwokctl.errors import ConfigError, ExpressionError
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate import template

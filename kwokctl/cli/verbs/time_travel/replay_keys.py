@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.object_files.recording.clock import ReplayClock
+    from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock
 
 HELP = "Space pauses, Enter continues, U is faster, D slower"
 

@@ -167,7 +167,7 @@ def _refuse_for_etcd(
 
 
 def _restore_objects(call: Invocation, path: Path, words: list[str] | None, output: str) -> None:
-    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.exporting.chosen_kinds import named
     from kwokctl.clusters.object_files.restoring.restore import foreseen_objects, restore_objects
 
     kinds = named(words)

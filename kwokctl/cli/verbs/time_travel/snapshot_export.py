@@ -151,10 +151,10 @@ def export(
 
     After an interruption the same command continues where it stopped.
     """
-    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.exporting.chosen_kinds import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, export_objects
     from kwokctl.clusters.object_files.exporting.listing import ReadOptions
-    from kwokctl.clusters.object_files.rules.schema import load_rules
+    from kwokctl.clusters.object_files.rules.rules_file import load_rules
 
     if record:
         _refuse_for_records(page_size=page_size, pages_ahead=pages_ahead, qps=qps)
@@ -189,9 +189,9 @@ def record(
     output: Output = "",
 ) -> None:
     """Record the objects of a cluster and all changes to them, until Ctrl-C."""
-    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.exporting.chosen_kinds import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest
-    from kwokctl.clusters.object_files.rules.schema import load_rules
+    from kwokctl.clusters.object_files.rules.rules_file import load_rules
 
     request = ExportRequest(
         path=Path(path),
@@ -216,9 +216,9 @@ def save(
     output: str,
 ) -> None:
     """Write the objects of a cluster of this kwokctl."""
-    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.exporting.chosen_kinds import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, save_objects
-    from kwokctl.clusters.object_files.rules.schema import load_rules
+    from kwokctl.clusters.object_files.rules.rules_file import load_rules
 
     request = ExportRequest(
         path=path,

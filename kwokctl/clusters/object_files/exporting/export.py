@@ -1,4 +1,7 @@
-"""Writes the objects of a cluster to a file, as documents."""
+"""Writes the objects of a cluster to a file, as documents.
+
+Rules are applied by `rules.applying`. Secrets are left out without any rule, in `chosen_kinds`.
+"""
 
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -7,24 +10,28 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.clusters.object_files.documents import (
+from kwokctl.clusters.object_files.exporting.chosen_kinds import (
+    ChosenKinds,
+    chosen_kinds,
+    definitions_of,
+)
+from kwokctl.clusters.object_files.exporting.listing import KindPage, Listing, ReadOptions
+from kwokctl.clusters.object_files.exporting.part_file import PartFile
+from kwokctl.clusters.object_files.object_documents import (
     document_of,
     listed_document,
     listed_object,
 )
-from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
-from kwokctl.clusters.object_files.exporting.listing import KindPage, Listing, ReadOptions
-from kwokctl.clusters.object_files.exporting.part_file import PartFile
-from kwokctl.clusters.object_files.exporting.scrubbing import scrubber_of
 from kwokctl.clusters.object_files.rules.applying import Scrubber
-from kwokctl.clusters.object_files.rules.schema import SnapshotRules
+from kwokctl.clusters.object_files.rules.field_names import custom_fields
+from kwokctl.clusters.object_files.rules.rules_file import TWIN, SnapshotRules
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.reach import reached
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.errors import NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.served_kinds import served_kinds
+from kwokctl.kube.served_kinds import ServedKinds, served_kinds
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
@@ -194,3 +201,17 @@ def _write(file: PartFile, page: KindPage, choice: ChosenKinds, scrubber: Scrubb
         scrubbed = (scrubber.scrubbed(listed_object(raw, resource)) for raw in objects)
         file.write([document_of(value) for value in scrubbed if value is not None])
     file.keep(page.next)
+
+
+async def scrubber_of(
+    client: Client, served: ServedKinds, rules: SnapshotRules | None, salt: str
+) -> Scrubber | None:
+    """Return what applies rules to objects; None without rules.
+
+    A twin hides every name in a custom resource that its definition does not declare. Where the caller
+    may not see definitions, those are all names.
+    """
+    if rules is None:
+        return None
+    definitions = await definitions_of(client, served) if rules.base == TWIN else []
+    return Scrubber(rules, salt, custom_fields(definitions))

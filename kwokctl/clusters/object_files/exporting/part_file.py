@@ -10,8 +10,8 @@ from typing import IO, Self
 
 import msgspec
 
-from kwokctl.clusters.object_files.documents import SEPARATOR
 from kwokctl.clusters.object_files.exporting.listing import PagePlace
+from kwokctl.clusters.object_files.object_documents import SEPARATOR
 from kwokctl.clusters.object_files.rules.applying import fresh_salt
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.snapshot_files import check_free

@@ -1,6 +1,6 @@
 """Sends the changes of a recording to an API server, those of each object in their order.
 
-The player for an etcd is `clusters.direct_etcd.player`. When a change is due, `playing` and `clock` say.
+The player for an etcd is `clusters.direct_etcd.replaying`. When a change is due, `replay_clock` says.
 """
 
 import asyncio
@@ -12,12 +12,10 @@ import orjson
 
 from kwokctl.clusters.object_files.reading import FileObject, Owner
 from kwokctl.clusters.object_files.recording.actions import Method, ReplayAction
-from kwokctl.clusters.object_files.recording.clock import ReplayClock
-from kwokctl.clusters.object_files.recording.playing import play_in_time
-from kwokctl.clusters.object_files.restoring.bodies import NOT_SENT
+from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock, play_in_time
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem
-from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.loading import LoadCounts, ObjectLoader
+from kwokctl.clusters.object_files.restoring.sent_objects import NOT_SENT, NewUids
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import FIELD_MANAGER, Client, PatchType

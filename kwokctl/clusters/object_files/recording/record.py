@@ -5,15 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
-from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource
+from kwokctl.clusters.object_files.exporting.chosen_kinds import ChosenKinds, chosen_kinds
+from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource, scrubber_of
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
-from kwokctl.clusters.object_files.exporting.scrubbing import scrubber_of
-from kwokctl.clusters.object_files.recording.ending import until_its_end
 from kwokctl.clusters.object_files.recording.patch_lists import patch_schemas
-from kwokctl.clusters.object_files.recording.recorder import Recorder, unchanged
+from kwokctl.clusters.object_files.recording.recorder import Recorder, unchanged, until_its_end
 from kwokctl.clusters.object_files.rules.applying import Scrubber
-from kwokctl.clusters.object_files.times import relative
+from kwokctl.clusters.object_files.time_offsets import relative
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.reach import reached
 from kwokctl.errors import KwokctlError

@@ -1,21 +1,68 @@
 """Watches kinds, and turns what happens into documents."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from typing import Protocol, Self
 
 import msgspec
 
-from kwokctl.clusters.object_files.documents import document_of, listed_object
+from kwokctl.clusters.object_files.object_documents import document_of, listed_object
 from kwokctl.clusters.object_files.recording.actions import Method, action_of
 from kwokctl.clusters.object_files.recording.patch_lists import UNKNOWN, PatchSchema
-from kwokctl.clusters.object_files.recording.two_way import KnownLists, two_way_patch
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import metadata_of
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.tasks import beside
+
+_REPLACE = {"$patch": "replace"}
+_REMOVED = "$deleteFromPrimitiveList/"
+
+
+class KnownLists(Protocol):
+    """The lists of an object that are merged, and the key of their items."""
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether the items of this list are merged with those that are there."""
+
+    def field(self, name: str) -> Self:
+        """Return what is known of a field, or of the values of a map."""
+
+
+def two_way_patch(
+    old: Mapping[str, Json], new: Mapping[str, Json], schema: KnownLists
+) -> dict[str, Json]:
+    """Return the strategic merge patch from `old` to `new`, empty if they are equal.
+
+    Where nothing is known of the lists, it is a JSON merge patch.
+    """
+    patch: dict[str, Json] = {name: None for name in old if name not in new}
+    for name, value in new.items():
+        before = old.get(name)
+        if name in old and before == value:
+            continue
+        if isinstance(before, dict) and isinstance(value, dict):
+            patch[name] = two_way_patch(before, value, schema.field(name))
+        elif isinstance(value, list) and schema.field(name).is_merged:
+            patch |= _merged(name, before if isinstance(before, list) else [], value)
+        else:
+            patch[name] = value
+    return patch
+
+
+def _merged(name: str, old: Sequence[Json], new: Sequence[Json]) -> dict[str, Json]:
+    if any(isinstance(item, dict) for item in (*old, *new)):
+        return {name: [_REPLACE, *new]}
+    found: dict[str, Json] = {}
+    if added := [item for item in new if item not in old]:
+        found[name] = added
+    if removed := [item for item in old if item not in new]:
+        found[_REMOVED + name] = removed
+    return found
+
 
 _Key = tuple[str, str]
 Scrub = Callable[[dict[str, Json]], dict[str, Json] | None]
@@ -120,3 +167,19 @@ class Recorder:
 def _nothing(_raw: object) -> object:
     """Read nothing of an event but what is needed later."""
     return None
+
+
+async def until_its_end(
+    work: Awaitable[None], seconds: float | None, *, has_begun: Callable[[], bool]
+) -> None:
+    """Work until the time is over; once it has begun, an interrupt is the usual end of it."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        return
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if not has_begun() or task is None:
+            raise
+        task.uncancel()

@@ -11,11 +11,11 @@ import msgspec
 from kwokctl.clusters.etcd_quota import demand_writable
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.recording.actions import ReplayAction, checked_actions, in_time
-from kwokctl.clusters.object_files.recording.clock import ReplayClock
 from kwokctl.clusters.object_files.recording.player import RecordingPlayer
+from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem, checked, kinds_of
-from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.restore import controllers_paused, load_items
+from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.time_travel.reach import Reach, reached

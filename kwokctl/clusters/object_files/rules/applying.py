@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from kwokctl.clusters.object_files.rules.field_names import CustomFields, DeclaredFields
 from kwokctl.clusters.object_files.rules.pseudonyms import Pseudonyms
-from kwokctl.clusters.object_files.rules.schema import FieldAction, FieldRule, SnapshotRules
+from kwokctl.clusters.object_files.rules.rules_file import FieldAction, FieldRule, SnapshotRules
 from kwokctl.clusters.object_files.rules.twin import (
     SELECTOR,
     USER_MAPS,

@@ -16,8 +16,8 @@ from kwokctl.clusters.direct_etcd.recording import (
     record_stored,
 )
 from kwokctl.clusters.direct_etcd.replaying import StoredReplayRequest, replay_stored
-from kwokctl.clusters.object_files.recording.clock import ReplayClock
 from kwokctl.clusters.object_files.recording.replay import Replayed
+from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock
 from kwokctl.dataplane.objects.resources import resources_with
 from kwokctl.dataplane.objects.stored import decoded, json_value, value_with
 from kwokctl.errors import KwokctlError

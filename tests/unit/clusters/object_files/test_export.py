@@ -15,7 +15,7 @@ from kwokctl.clusters.object_files.exporting.export import (
 )
 from kwokctl.clusters.object_files.exporting.listing import ReadOptions, RequestPace
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
-from kwokctl.clusters.object_files.rules.schema import FieldRule, SnapshotRules, load_rules
+from kwokctl.clusters.object_files.rules.rules_file import FieldRule, SnapshotRules, load_rules
 from kwokctl.errors import ApiError, ConflictError, NotFoundError, UnavailableError
 from kwokctl.kube.client import Client
 from kwokctl.progress import Silent

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kwokctl.clusters.object_files.documents import SEPARATOR, document_of, listed_document
+from kwokctl.clusters.object_files.object_documents import SEPARATOR, document_of, listed_document
 from kwokctl.clusters.object_files.reading import FileObject, ObjectFile
 from kwokctl.errors import SnapshotError
 from kwokctl.json_value import Json

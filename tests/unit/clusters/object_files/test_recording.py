@@ -13,11 +13,15 @@ import yaml
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.recording.actions import checked_actions, in_time
 from kwokctl.clusters.object_files.recording.patch_lists import UNKNOWN, PatchSchema, patch_schemas
-from kwokctl.clusters.object_files.recording.recorder import KindHistory, Recorder, unchanged
-from kwokctl.clusters.object_files.recording.two_way import two_way_patch
+from kwokctl.clusters.object_files.recording.recorder import (
+    KindHistory,
+    Recorder,
+    two_way_patch,
+    unchanged,
+)
 from kwokctl.clusters.object_files.rules.applying import Scrubber
 from kwokctl.clusters.object_files.rules.pseudonyms import Pseudonyms
-from kwokctl.clusters.object_files.rules.schema import load_rules
+from kwokctl.clusters.object_files.rules.rules_file import load_rules
 from kwokctl.errors import SnapshotError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.watch import Event, EventType

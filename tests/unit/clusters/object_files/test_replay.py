@@ -13,9 +13,9 @@ from kwokctl.clusters.object_files.recording.actions import (
     RecordedAction,
     ReplayAction,
 )
-from kwokctl.clusters.object_files.recording.clock import ReplayClock
 from kwokctl.clusters.object_files.recording.player import RecordingPlayer, ReplayCounts
-from kwokctl.clusters.object_files.restoring.identities import NewUids
+from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock
+from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.served_kinds import ServedKind
 from kwokctl.progress import Silent

@@ -9,9 +9,9 @@ import yaml
 
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem, checked
-from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.loading import LoadCounts, ObjectLoader
-from kwokctl.clusters.object_files.restoring.order import in_order
+from kwokctl.clusters.object_files.restoring.restore import in_order
+from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.errors import SnapshotError, UsageError
 from kwokctl.kube.client import Client
 from kwokctl.kube.served_kinds import served_kinds

@@ -9,7 +9,7 @@ import pytest
 from kwokctl.clusters.object_files.rules.applying import Scrubber
 from kwokctl.clusters.object_files.rules.field_names import custom_fields
 from kwokctl.clusters.object_files.rules.pseudonyms import Pseudonyms
-from kwokctl.clusters.object_files.rules.schema import FieldRule, SnapshotRules, load_rules
+from kwokctl.clusters.object_files.rules.rules_file import FieldRule, SnapshotRules, load_rules
 from kwokctl.errors import ConfigError
 
 Object = dict[str, Any]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwokctl.clusters.object_files.times import absolute, relative
+from kwokctl.clusters.object_files.time_offsets import absolute, relative
 
 START = 1_609_459_200_000_000_000
 """2021-01-01T00:00:00Z"""

@@ -1,7 +1,9 @@
-"""The time of a recording that is replayed: it can be paused, and run faster or slower."""
+"""The time of a recording that is replayed, and of its changes: it can be paused, and run faster or slower."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+
+from kwokctl.clusters.object_files.recording.actions import ReplayAction
 
 _MOST_LAG = 1.0
 """The seconds that the time may be ahead of what has been done."""
@@ -74,3 +76,28 @@ class ReplayClock:
         self._position = self.position
         self._since = self._clock()
         self._changed.set()
+
+
+_WORKERS = 16
+_AHEAD = 8
+"""Changes that wait for a worker: more would hide that the cluster cannot keep up."""
+
+Do = Callable[[ReplayAction], Awaitable[None]]
+
+
+async def play_in_time(actions: Sequence[ReplayAction], clock: ReplayClock, do: Do) -> None:
+    """Make each change when its time has come, after the change before it of the same object."""
+    queues = [asyncio.Queue[ReplayAction | None](_AHEAD) for _ in range(_WORKERS)]
+    async with asyncio.TaskGroup() as workers:
+        for queue in queues:
+            workers.create_task(_work(queue, do))
+        for action in actions:
+            await clock.wait(action.action.seconds)
+            await queues[hash(action.path) % _WORKERS].put(action)
+        for queue in queues:
+            await queue.put(None)
+
+
+async def _work(queue: asyncio.Queue[ReplayAction | None], do: Do) -> None:
+    while (action := await queue.get()) is not None:
+        await do(action)

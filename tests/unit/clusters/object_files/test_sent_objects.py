@@ -2,8 +2,12 @@
 
 import orjson
 
-from kwokctl.clusters.object_files.restoring.bodies import replacing, sent, without_address
-from kwokctl.clusters.object_files.restoring.identities import NewUids
+from kwokctl.clusters.object_files.restoring.sent_objects import (
+    NewUids,
+    replacing,
+    sent,
+    without_address,
+)
 from kwokctl.json_value import Json
 from kwokctl.kube.stored_json import ObjectInJson
 

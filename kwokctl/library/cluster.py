@@ -12,9 +12,8 @@ from kwokctl.clusters.delete import delete_cluster
 from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
 from kwokctl.clusters.forking.fork_target import ForkPlace
 from kwokctl.clusters.launching.launch import Patience
-from kwokctl.clusters.objects.conditions import Condition
 from kwokctl.clusters.objects.manifests import Manifest, objects_of
-from kwokctl.clusters.objects.wait import ObjectWait
+from kwokctl.clusters.objects.wait import Condition, ObjectWait
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.start import start_cluster

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from kwokctl.clusters.objects.conditions import Predicate, predicate
+from kwokctl.clusters.objects.wait import Predicate, predicate
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import Event, EventType, watch

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kwokctl.clusters.objects.conditions import DELETED, predicate
+from kwokctl.clusters.objects.wait import DELETED, predicate
 from kwokctl.errors import UsageError
 from kwokctl.kube.collections.known_objects import Identified, metadata_of
 from kwokctl.measure.record.lines import Milestone

@@ -14,7 +14,6 @@ import msgspec
 from kwokctl.artifacts.programs import named
 from kwokctl.artifacts.published_images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.resolve_programs import ArtifactSource, stored
-from kwokctl.clusters.programs.brought import with_brought
 from kwokctl.clusters.programs.needed import (
     addresses,
     given_image,
@@ -26,7 +25,7 @@ from kwokctl.clusters.programs.needed import (
     version_of,
     wanted_program,
 )
-from kwokctl.clusters.programs.node_image import usual_node
+from kwokctl.clusters.programs.node_image import usual_node, with_brought
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError

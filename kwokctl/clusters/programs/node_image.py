@@ -4,20 +4,24 @@ What is given is used. Otherwise an image that is here comes first, published or
 published one from its registry, and then one that is made of programs.
 """
 
+from collections.abc import Mapping, Sequence
+
 import msgspec
 
 from kwokctl.artifacts.build_lock import in_turn
 from kwokctl.artifacts.node_images import PublishedNode, published_node
 from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, resolve
 from kwokctl.artifacts.versions import kube_version
-from kwokctl.clusters.programs.needed import prefixes, source_of, version_of
+from kwokctl.clusters.programs.needed import prefixes, programs, refuse_given, source_of, version_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UnavailableError
 from kwokctl.host.files import scratch_folder
 from kwokctl.images import NodeImage, NodeImages
-from kwokctl.model import ETCD
+from kwokctl.model import ETCD, Artifact
 from kwokctl.progress import Silent
+from kwokctl.replacing import replace
+from kwokctl.runtime import BringsKubernetes
 
 
 def usual_node(options: ClusterOptions, *, is_exact: bool = False) -> PublishedNode:
@@ -142,3 +146,34 @@ class _Search(msgspec.Struct, frozen=True, kw_only=True):
             error.hint = f"{error.hint} ({missing})"
             raise error from missing
         self.home.progress.note(f"{error}: making one from programs instead")
+
+
+async def with_brought(
+    home: Home,
+    runtime: BringsKubernetes,
+    options: ClusterOptions,
+    names: Sequence[str],
+    *,
+    settled: Mapping[str, Artifact] | None,
+    is_exact: bool,
+) -> dict[str, Artifact]:
+    """Get the named programs as far as the runtime does not bring them, and what it runs itself.
+
+    The image of the nodes comes first: without it there is no use for the programs, which may take
+    minutes to build. A cluster that is `settled` has its nodes, or knows what they were made of.
+    """
+    refuse_given(runtime, options, names)
+    brought = [name for name in names if name in runtime.brings]
+    if settled is None:
+        image = await node_image(home, runtime.node_images, options, is_exact=is_exact)
+        named, kube = image.name, image.kube
+    else:
+        named, kube = options.tools.kind_node_image or usual_node(options).image, ""
+    found = await programs(
+        home, options, [runtime.maker, *(name for name in names if name not in brought)]
+    )
+    for name in brought:
+        version = version_of(options, name) if name == ETCD or not kube else kube
+        found[name] = (settled or {}).get(name) or Artifact(name=name, version=version)
+    found[runtime.maker] = replace(found[runtime.maker], image=named)
+    return found

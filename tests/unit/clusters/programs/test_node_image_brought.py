@@ -1,11 +1,13 @@
+""""""
+
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kwokctl.clusters.programs.brought import with_brought
 from kwokctl.clusters.programs.images import artifacts
+from kwokctl.clusters.programs.node_image import with_brought
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UsageError

@@ -24,7 +24,7 @@ import msgspec
 from benchmarks.cluster import KWOKCTL, fresh_cluster
 from benchmarks.processes import CONTROLLER, cpu_seconds, programs, resident_bytes
 from benchmarks.report import Row, report
-from kwokctl.clusters.scaling.readiness import Verdict, judge_of
+from kwokctl.clusters.scaling.ready_objects import Verdict, judge_of
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.resource import LEASES, NODES, PODS

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
+from kwokctl.clusters.scaling.cluster_reader import ClusterApiReader
 from kwokctl.clusters.scaling.context import ScaleContext, Supervision, Turn
 from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
 from kwokctl.clusters.scaling.objects.networks import ClusterBook
@@ -22,9 +23,8 @@ from kwokctl.clusters.scaling.objects.templates import (
     templates_for,
     with_one_address,
 )
-from kwokctl.clusters.scaling.reader import ClusterApiReader
-from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
-from kwokctl.clusters.scaling.run import scale_set
+from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
+from kwokctl.clusters.scaling.set_size import scale_set
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import using
 from kwokctl.clusters.state.saved import Saved, load

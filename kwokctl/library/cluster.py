@@ -15,7 +15,7 @@ from kwokctl.clusters.launching.launch import Patience
 from kwokctl.clusters.objects.manifests import Manifest, objects_of
 from kwokctl.clusters.objects.wait import Condition, ObjectWait
 from kwokctl.clusters.scale import scale
-from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 from kwokctl.clusters.start import start_cluster
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import load

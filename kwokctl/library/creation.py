@@ -9,7 +9,7 @@ import msgspec
 from kwokctl.clusters.create import CreateRequest, create_cluster
 from kwokctl.clusters.programs.tools_last import get_tools
 from kwokctl.clusters.scale import scale
-from kwokctl.clusters.scaling.first_sets import first_sets
+from kwokctl.clusters.scaling.scale_request import first_sets
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons

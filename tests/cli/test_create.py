@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.create import CreateRequest
-from kwokctl.clusters.scaling.request import ScaleResult
+from kwokctl.clusters.scaling.scale_request import ScaleResult
 from kwokctl.errors import TimedOutError
 from tests.support.options import option
 from tests.support.recording_runner import RecordingRunner

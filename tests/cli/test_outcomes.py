@@ -11,7 +11,7 @@ import yaml
 from kwokctl import errors
 from kwokctl.cli.main import run
 from kwokctl.clusters.delete import Deleted
-from kwokctl.clusters.scaling.request import ScaleResult
+from kwokctl.clusters.scaling.scale_request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
 from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.rewind import Outlook, Rewound

@@ -10,7 +10,7 @@ import pytest
 
 from kwokctl.cli import confirmation
 from kwokctl.cli.output.plain import Plain
-from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult, unasked
+from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult, unasked
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ClusterName
 from tests.support.options import cluster_options

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
 from kwokctl.dataplane.keys import Keys

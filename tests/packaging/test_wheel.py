@@ -20,7 +20,7 @@ RENDER = """
 import time
 from kwokctl import assets
 from kwokctl.clusters.scaling.objects.render import Renderer
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.scaling.objects.templates import find_template, load_templates
 template = find_template(load_templates(()), "node")
 node = Renderer(template, ScaleRequest(kind="node"), time.time).stamp(7)

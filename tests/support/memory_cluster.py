@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kwokctl.clusters.scaling.reader import Change, Existing
-from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
-from kwokctl.clusters.scaling.request import LABEL
+from kwokctl.clusters.scaling.cluster_reader import Change, Existing
+from kwokctl.clusters.scaling.ready_objects import Judge, Verdict, judge_of
+from kwokctl.clusters.scaling.scale_request import LABEL
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, NotFoundError

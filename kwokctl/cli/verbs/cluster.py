@@ -30,7 +30,7 @@ from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.clusters.create import Created, CreateRequest
-    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+    from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 
 
 _EXAMPLES = {
@@ -107,7 +107,7 @@ def create(
     import os
 
     from kwokctl.clusters.create import CreateRequest, create_cluster
-    from kwokctl.clusters.scaling.first_sets import first_sets
+    from kwokctl.clusters.scaling.scale_request import first_sets
     from kwokctl.components.catalog import usual_options
     from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 

@@ -11,7 +11,7 @@ from kwokctl.replacing import replace
 from kwokctl.waits import Standstill
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+    from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
     from kwokctl.config.config_documents import Document
 
 

@@ -22,7 +22,7 @@ from kwokctl.cli.parsing.shared_options import (
 from kwokctl.errors import KwokctlError, UsageError
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+    from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 
 
 _ALL_NODES = "all"
@@ -136,7 +136,7 @@ def scale(
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """
     from kwokctl.clusters.scale import scale as scale_cluster
-    from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, unasked
+    from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest, unasked
     from kwokctl.host.paths import expanded
 
     asking = partial(confirmation.confirmed_within, call.console)
@@ -220,7 +220,7 @@ def in_words(
     result: "ScaleResult", *, is_waited_for: bool = False, is_declined: bool = False
 ) -> str:
     """Return a line with the number of objects of a set, and the changes."""
-    from kwokctl.clusters.scaling.readiness import word_for
+    from kwokctl.clusters.scaling.ready_objects import word_for
 
     if is_declined:
         return f"'{result.name}' still has {objects_of(result)} (nothing was changed)"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kwokctl.clusters.dry_run.lifecycle_steps import Steps
 from kwokctl.clusters.scaling.changes import Changes, changes_for
+from kwokctl.clusters.scaling.cluster_reader import ClusterApiReader, members_of
 from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters, as_options
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
@@ -14,8 +15,7 @@ from kwokctl.clusters.scaling.objects.templates import (
     template_name,
     templates_for,
 )
-from kwokctl.clusters.scaling.reader import ClusterApiReader, members_of
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document

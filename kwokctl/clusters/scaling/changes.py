@@ -11,8 +11,8 @@ from typing import Self, overload
 
 import msgspec
 
-from kwokctl.clusters.scaling.reader import Existing
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.cluster_reader import Existing
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.replacing import replace
 
 

@@ -3,7 +3,7 @@
 from kwokctl.clusters.scaling.changes import Changes
 from kwokctl.clusters.scaling.context import amount
 from kwokctl.clusters.scaling.objects.parameters import as_options
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Progress
 

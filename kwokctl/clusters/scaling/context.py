@@ -6,10 +6,10 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 import msgspec
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
+from kwokctl.clusters.scaling.cluster_reader import ClusterReader
 from kwokctl.clusters.scaling.objects.networks import Book
 from kwokctl.clusters.scaling.objects.render import NO_KUBELET
 from kwokctl.clusters.scaling.objects.stored_texts import TextStore
-from kwokctl.clusters.scaling.reader import ClusterReader
 from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.port import DataPlane, DirectWriter

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 import msgspec
 
 from kwokctl.clusters.scaling.changes import Serials
+from kwokctl.clusters.scaling.cluster_reader import ClusterReader
 from kwokctl.clusters.scaling.context import amount
 from kwokctl.clusters.scaling.objects.render import Renderer
-from kwokctl.clusters.scaling.reader import ClusterReader
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.errors import CapacityError, NotFoundError, UsageError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource

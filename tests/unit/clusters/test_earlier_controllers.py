@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kwokctl.clusters.scaling.kubelets import kubelet_of
+from kwokctl.clusters.scaling.playing_before import kubelet_of
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.kube.collections.server_metrics import values

@@ -12,7 +12,7 @@ from kwokctl.clusters.dry_run.scale_steps import scale_steps
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
 from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS
-from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.config.config_documents import Document

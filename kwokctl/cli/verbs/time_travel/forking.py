@@ -19,7 +19,7 @@ from kwokctl.replacing import replace
 if TYPE_CHECKING:
     from kwokctl.clusters.create import CreateRequest
     from kwokctl.clusters.forking.fork import ForkRequest
-    from kwokctl.clusters.scaling.request import ScaleRequest
+    from kwokctl.clusters.scaling.scale_request import ScaleRequest
 
 From = Annotated[
     str | None,

@@ -15,7 +15,7 @@ from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.clusters.object_files.restoring.likeness import is_sound, likeness
 from kwokctl.clusters.object_files.restoring.loading import ObjectLoader
 from kwokctl.clusters.object_files.restoring.sent_objects import NewUids, sent
-from kwokctl.clusters.scaling.admission import SetAdmission, watched
+from kwokctl.clusters.scaling.set_admission import SetAdmission, watched
 from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.reach import Reach
 from kwokctl.config.data_path import Choice

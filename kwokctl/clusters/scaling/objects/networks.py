@@ -17,9 +17,9 @@ from typing import Protocol
 import msgspec
 
 from kwokctl.clusters.scaling.changes import Ranges
+from kwokctl.clusters.scaling.cluster_reader import ClusterReader
 from kwokctl.clusters.scaling.objects.stored_texts import TextPage, TextStore
-from kwokctl.clusters.scaling.reader import ClusterReader
-from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
+from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.resource import NODES
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 import msgspec
 
 from kwokctl.clusters.scaling.objects.stored_texts import TextPage, TextStore
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import Resource
 

@@ -10,10 +10,10 @@ from copy import deepcopy
 import msgspec
 import orjson
 
-from kwokctl.clusters.scaling.objects import nodes
+from kwokctl.clusters.scaling.objects import completed_nodes
 from kwokctl.clusters.scaling.objects.networks import Positions, add_cidr, add_ip
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate
-from kwokctl.clusters.scaling.request import DEFAULT_NAMESPACE, LABEL, ScaleRequest
+from kwokctl.clusters.scaling.scale_request import DEFAULT_NAMESPACE, LABEL, ScaleRequest
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
@@ -185,8 +185,8 @@ class Renderer:
         try:
             body = self._template.render_symbols(self._parameters, functions, _OWN)
             self._labelled(body).setdefault("name", Symbol("Name"))
-            if nodes.is_node(body):
-                nodes.complete(body)
+            if completed_nodes.is_node(body):
+                completed_nodes.complete(body)
             pattern = pattern_of(body, self._request.object_name, self.positions.of)
             for serial in {0, 1, self._request.replicas}:
                 if not _alike(pattern.body_for(serial), self._stamp(serial, functions)):
@@ -217,8 +217,8 @@ class Renderer:
                 f"names the object '{metadata['name']}' instead of '{name}'",
                 hint="write 'name: {{ Name }}' in the template",
             )
-        if nodes.is_node(body):
-            nodes.complete(body)
+        if completed_nodes.is_node(body):
+            completed_nodes.complete(body)
         checked: dict[str, Json] = body
         return checked
 

@@ -3,8 +3,8 @@ from random import Random
 import pytest
 
 from kwokctl.clusters.scaling.changes import Names, Ranges, Serials, changes_for
-from kwokctl.clusters.scaling.reader import Existing
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.cluster_reader import Existing
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.replacing import replace
 
 ASKED = ("pod-7", "pod-0", "pod-899999999", "pod-900000000", "other-1", "pod-01")

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.objects.stored_texts import TextPage
-from kwokctl.clusters.scaling.request import ScaleResult
+from kwokctl.clusters.scaling.scale_request import ScaleResult
 from kwokctl.errors import ApiError, UsageError
 from tests.support.listener import Listener
 from tests.support.memory_cluster import MemoryCluster, refused

@@ -12,7 +12,7 @@ from kwokctl.clusters.scaling.objects.templates import (
     load_templates,
 )
 from kwokctl.clusters.scaling.placement import Placing, placing_of
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.errors import CapacityError, NotFoundError, UsageError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.memory_cluster import MemoryCluster

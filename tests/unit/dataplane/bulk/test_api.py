@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.reader import Existing
+from kwokctl.clusters.scaling.cluster_reader import Existing
 from kwokctl.dataplane.port import OldObjects
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import PODS

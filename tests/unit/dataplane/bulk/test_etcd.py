@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.reader import Existing
+from kwokctl.clusters.scaling.cluster_reader import Existing
 from kwokctl.dataplane.bulk.etcd import EtcdBulk
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import FEWEST_COPIES, NewObjects, OldObjects

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kwokctl.clusters.scaling.reader import Existing
+from kwokctl.clusters.scaling.cluster_reader import Existing
 from kwokctl.dataplane.bulk.etcd import delete_in_etcd
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.pacing import Window

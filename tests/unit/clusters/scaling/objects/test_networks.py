@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.scaling.cluster_reader import Existing
 from kwokctl.clusters.scaling.objects.networks import BookPage, Positions, add_cidr, add_ip
-from kwokctl.clusters.scaling.reader import Existing
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.errors import ExpressionError
 from kwokctl.replacing import replace
 

@@ -5,7 +5,7 @@ import pytest
 
 from kwokctl.clusters.scaling.objects.render import Renderer, edited
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
-from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
+from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ConfigError, UsageError
 

@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 from kwokctl.errors import UsageError
 
 

@@ -7,14 +7,14 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 
 from kwokctl.clusters.scaling.changes import Names, Serials
+from kwokctl.clusters.scaling.cluster_reader import Existing, others_than
 from kwokctl.clusters.scaling.context import ScaleContext, amount
 from kwokctl.clusters.scaling.objects.networks import NAME
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.placement import Placing
 from kwokctl.clusters.scaling.rate import Pace, held_back
-from kwokctl.clusters.scaling.reader import Existing, others_than
-from kwokctl.clusters.scaling.readiness import judge_of
-from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.ready_objects import judge_of
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.port import FakeKubelet, NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConfigError, ConflictError, NotFoundError
@@ -137,7 +137,9 @@ class SetCreation:
         is_seen = self._resource == NODES or self._placing.node_of is not None
         if supervision is None or supervision.controller is None or not serials or not is_seen:
             return nullcontext()
-        from kwokctl.clusters.scaling.kubelets import kubelet_of  # half of the controller's code
+        from kwokctl.clusters.scaling.playing_before import (
+            kubelet_of,  # half of the controller's code
+        )
 
         return kubelet_of(supervision.controller, self._resource.kind)
 

@@ -1,11 +1,13 @@
+""""""
+
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from kwokctl.clusters.scaling.reader import Change, members_of
-from kwokctl.clusters.scaling.readiness import Verdict
-from kwokctl.clusters.scaling.request import LABEL
-from kwokctl.clusters.scaling.wait import ReadinessWatch, Stragglers
+from kwokctl.clusters.scaling.cluster_reader import Change, members_of
+from kwokctl.clusters.scaling.ready_objects import Verdict
+from kwokctl.clusters.scaling.scale_request import LABEL
+from kwokctl.clusters.scaling.wait_for_set import ReadinessWatch, Stragglers
 from tests.support import virtual_time
 from tests.support.memory_cluster import MemoryCluster
 

@@ -1,17 +1,19 @@
+""""""
+
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.reader import (
+from kwokctl.clusters.scaling.cluster_reader import (
     Change,
     ClusterApiReader,
     Existing,
     members_of,
     others_than,
 )
-from kwokctl.clusters.scaling.readiness import Verdict, judge_of
+from kwokctl.clusters.scaling.ready_objects import Verdict, judge_of
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from os.path import commonprefix
 from typing import Protocol
 
+from kwokctl.clusters.scaling.cluster_reader import Change, ClusterReader
 from kwokctl.clusters.scaling.context import NamesLike, ScaleContext, amount
-from kwokctl.clusters.scaling.reader import Change, ClusterReader
-from kwokctl.clusters.scaling.readiness import Verdict, word_for
+from kwokctl.clusters.scaling.ready_objects import Verdict, word_for
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, TimedOutError
 from kwokctl.kube.resource import NODES, Resource

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from kwokctl.clusters.scaling.cluster_reader import Existing
 from kwokctl.clusters.scaling.context import ScaleContext, amount
 from kwokctl.clusters.scaling.rate import held_back
-from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
 from kwokctl.dataplane.port import OldObjects
 from kwokctl.kube.resource import NODES, PODS, Resource

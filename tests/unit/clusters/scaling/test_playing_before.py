@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from kwokctl.clusters.scaling.kubelets import kubelet_of
+from kwokctl.clusters.scaling.playing_before import kubelet_of
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.scale_protocol import ControllerClient, PlayedStages
 from kwokctl.errors import ApiError

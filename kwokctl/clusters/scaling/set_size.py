@@ -6,21 +6,21 @@ from collections.abc import AsyncIterator, Callable, Container, Iterator, Mappin
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 
 from kwokctl.clusters.etcd_quota import stored_size
-from kwokctl.clusters.scaling.admission import SetAdmission, watched, with_dependents
 from kwokctl.clusters.scaling.changes import Changes, Names, Serials, changes_for
+from kwokctl.clusters.scaling.cluster_reader import members_of
 from kwokctl.clusters.scaling.consent import is_agreed, remark_parameters
 from kwokctl.clusters.scaling.context import ScaleContext, Supervision, amount
-from kwokctl.clusters.scaling.create import SetCreation
-from kwokctl.clusters.scaling.delete import SetDeletion
+from kwokctl.clusters.scaling.create_objects import SetCreation
+from kwokctl.clusters.scaling.delete_objects import SetDeletion
 from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.placement import Placing, placing_of
 from kwokctl.clusters.scaling.rate import Pace
-from kwokctl.clusters.scaling.reader import members_of
-from kwokctl.clusters.scaling.readiness import judge_of
-from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
-from kwokctl.clusters.scaling.wait import Goal, ReadinessWatch, Stragglers, wait_for
+from kwokctl.clusters.scaling.ready_objects import judge_of
+from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
+from kwokctl.clusters.scaling.set_admission import SetAdmission, watched, with_dependents
+from kwokctl.clusters.scaling.wait_for_set import Goal, ReadinessWatch, Stragglers, wait_for
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.port import FEWEST_COPIES, FakeKubelet
 from kwokctl.errors import ApiError, KwokctlError, TimedOutError

@@ -10,8 +10,8 @@ from typing import Protocol
 
 import msgspec
 
-from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
-from kwokctl.clusters.scaling.request import LABEL
+from kwokctl.clusters.scaling.ready_objects import Judge, Verdict, judge_of
+from kwokctl.clusters.scaling.scale_request import LABEL
 from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client

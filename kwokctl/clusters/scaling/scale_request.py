@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
+from kwokctl.config.options import ClusterOptions
 from kwokctl.embedded.selection import requirements
 from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
@@ -194,3 +195,13 @@ class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
     def is_unchanged(self) -> bool:
         """Whether there was nothing to do."""
         return not (self.created or self.deleted)
+
+
+def first_sets(options: ClusterOptions) -> list[ScaleRequest]:
+    """Return the requests, nodes first; UsageError for numbers that no cluster could hold."""
+    wanted = {"node": options.objects.nodes, "pod": options.objects.pods}
+    return [
+        ScaleRequest(kind=kind, replicas=replicas, may_shrink=False)
+        for kind, replicas in wanted.items()
+        if replicas
+    ]

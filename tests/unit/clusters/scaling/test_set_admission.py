@@ -1,9 +1,11 @@
+""""""
+
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kwokctl.clusters.scaling.admission import SetAdmission, watched
+from kwokctl.clusters.scaling.set_admission import SetAdmission, watched
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool

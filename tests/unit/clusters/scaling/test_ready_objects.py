@@ -1,9 +1,11 @@
+""""""
+
 import json
 from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.readiness import judge_of, word_for
+from kwokctl.clusters.scaling.ready_objects import judge_of, word_for
 from kwokctl.controller.nodes.facts import DOWN
 from kwokctl.embedded.silence import KUBELET
 

@@ -1,10 +1,12 @@
+""""""
+
 import asyncio
 import re
 from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.request import LABEL, ScaleResult
+from kwokctl.clusters.scaling.scale_request import LABEL, ScaleResult
 from kwokctl.embedded.silence import KUBELET
 from kwokctl.errors import ApiError, ConfigError, UsageError
 from tests.support.listener import Listener

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from kwokctl.clusters.stage_tools.drawing import delay_in_words
 from kwokctl.clusters.stage_tools.explain import StageVerdict
+from kwokctl.clusters.stage_tools.graph import delay_in_words
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 

@@ -220,7 +220,7 @@ def graph(
     ] = "text",
 ) -> None:
     """Show the states and transitions of Stages, by playing them on examples."""
-    from kwokctl.clusters.stage_tools import drawing
+    from kwokctl.clusters.stage_tools import graph
     from kwokctl.clusters.stage_tools.graph import draw
     from kwokctl.clusters.stage_tools.sources import object_in
     from kwokctl.controller.stages.reader import read_stages
@@ -230,7 +230,7 @@ def graph(
     if output in {"json", "yaml"}:
         results.emit_data(graphs, output)
         return
-    results.emit(drawing.as_mermaid(graphs) if output == "mermaid" else drawing.as_text(graphs))
+    results.emit(graph.as_mermaid(graphs) if output == "mermaid" else graph.as_text(graphs))
 
 
 def _check_are_there(files: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The states through which a set of Stages leads objects: found by playing it on examples."""
+"""The states through which a set of Stages leads objects: found by playing it on examples, and drawn as text."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,6 @@ import msgspec
 from kwokctl import assets
 from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
 from kwokctl.clusters.stage_tools.functions import example_functions
-from kwokctl.clusters.stage_tools.states import GONE, state_of
 from kwokctl.controller.stages.choice import basis_of_sound, possible
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
 from kwokctl.expr import yaml
@@ -144,3 +143,92 @@ def _patched(value: Json, step: Mapping[str, Json]) -> Json:
         return apply_patch(value, step["data"], PatchType(step["type"]), value["kind"])
     except UnknownPatchError:
         return value
+
+
+GONE = "gone"
+_NEW = "new"
+
+
+def state_of(value: Json) -> str:
+    """Return the phase of an object, its conditions that are true, and what its containers do."""
+    status = value.get("status") or {}
+    metadata = value.get("metadata") or {}
+    words = [
+        *([status["phase"]] if status.get("phase") else []),
+        *_conditions(status),
+        *_containers(status.get("initContainerStatuses") or [], "init "),
+        *_containers(status.get("containerStatuses") or [], ""),
+        *(["being deleted"] if metadata.get("deletionTimestamp") else []),
+    ]
+    return ", ".join(dict.fromkeys(map(str, words))) or _NEW
+
+
+def _conditions(status: Mapping[str, Json]) -> Iterator[str]:
+    for condition in status.get("conditions") or []:
+        if condition.get("status") == "True" and condition.get("type") != "ContainersReady":
+            yield condition["type"]
+
+
+def _containers(statuses: list[Json], prefix: str) -> Iterator[str]:
+    """Yield what containers do; running containers of a Running pod are not mentioned."""
+    for each in statuses:
+        for state, more in (each.get("state") or {}).items():
+            if state != "running" or prefix:
+                yield prefix + str((more or {}).get("reason") or state)
+
+
+_BILLION = 1_000_000_000
+
+
+def as_text(graphs: Sequence[KindGraph]) -> str:
+    """Write each state with the Stages that lead away from it."""
+    return "\n".join(line for graph in graphs for line in _text(graph)).rstrip()
+
+
+def as_mermaid(graphs: Sequence[KindGraph]) -> str:
+    """Write a diagram of states for https://mermaid.js.org, all kinds in one."""
+    lines = ["stateDiagram-v2"]
+    for number, graph in enumerate(graphs):
+        lines += _mermaid(graph, f"k{number}")
+    return "\n".join(lines)
+
+
+def delay_in_words(delay: tuple[int, int]) -> str:
+    """Write how long a Stage waits: `at once`, `1s`, or `1s to 5s`."""
+    least, most = (f"{nanoseconds / _BILLION:g}s" for nanoseconds in delay)
+    if not delay[1]:
+        return "at once"
+    return least if delay[0] == delay[1] else f"{least} to {most}"
+
+
+def _text(graph: KindGraph) -> Iterator[str]:
+    yield graph.kind
+    for state in _states(graph):
+        away = [each for each in graph.transitions if each.before == state]
+        if not away and state not in graph.begins:
+            continue
+        yield f"  {state}" + ("" if away else "  (stays)")
+        for each in away:
+            after = "stays so" if each.after == state else each.after
+            yield f"    {each.stage}, {delay_in_words(each.delay)}  ->  {after}"
+    if graph.unreached:
+        yield f"  match no object on the way:  {', '.join(graph.unreached)}"
+    yield ""
+
+
+def _mermaid(graph: KindGraph, prefix: str) -> Iterator[str]:
+    names = {state: f"{prefix}s{number}" for number, state in enumerate(_states(graph))}
+    yield f"    state {graph.kind} {{"
+    for state, name in names.items():
+        yield f'        state "{state}" as {name}'
+    for state in graph.begins:
+        yield f"        [*] --> {names[state]}"
+    for each in graph.transitions:
+        text = f"{each.stage} ({delay_in_words(each.delay)})"
+        yield f"        {names[each.before]} --> {names[each.after]}: {text}"
+    yield "    }"
+
+
+def _states(graph: KindGraph) -> list[str]:
+    after = [each.after for each in graph.transitions]
+    return list(dict.fromkeys((*graph.begins, *after)))

@@ -7,8 +7,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from kwokctl.clusters.stage_tools.linting.cel_conditions import equalities, fixed_truth
-from kwokctl.clusters.stage_tools.linting.jq_paths import EACH, parts_of
+from kwokctl.clusters.stage_tools.linting.read_conditions import (
+    EACH,
+    equalities,
+    fixed_truth,
+    parts_of,
+)
 from kwokctl.clusters.stage_tools.rules import expression_of
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector

@@ -14,14 +14,17 @@ from kwokctl.clusters.stage_tools.linting.contradictions import (
     place_of,
     shadowing,
 )
-from kwokctl.clusters.stage_tools.linting.costs import costly_expressions
-from kwokctl.clusters.stage_tools.linting.field_paths import wrong_fields
 from kwokctl.clusters.stage_tools.linting.trial import (
+    costly_expressions,
     failing_templates,
     misplaced_statuses,
     unreadable_delays,
 )
-from kwokctl.clusters.stage_tools.linting.unknown_fields import unknown_fields, without
+from kwokctl.clusters.stage_tools.linting.unknown_fields import (
+    unknown_fields,
+    without,
+    wrong_fields,
+)
 from kwokctl.clusters.stage_tools.linting.unreachable import unreachable
 from kwokctl.config.config_documents import Document, files_of, load_documents
 from kwokctl.controller.stages.model import Stage

@@ -5,8 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from kwokctl.clusters.stage_tools.linting.cel_conditions import equalities
-from kwokctl.clusters.stage_tools.linting.jq_paths import EACH, parts_of
+from kwokctl.clusters.stage_tools.linting.read_conditions import EACH, equalities, parts_of
 from kwokctl.clusters.stage_tools.rules import expression_of
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector

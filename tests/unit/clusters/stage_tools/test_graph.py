@@ -1,5 +1,4 @@
-from kwokctl.clusters.stage_tools.drawing import as_mermaid, as_text
-from kwokctl.clusters.stage_tools.graph import KindGraph, draw
+from kwokctl.clusters.stage_tools.graph import KindGraph, as_mermaid, as_text, draw
 from kwokctl.clusters.stage_tools.sources import documents_from, stage_documents_of
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.expr import yaml

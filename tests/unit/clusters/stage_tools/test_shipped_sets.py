@@ -8,8 +8,8 @@ import pytest
 from kwokctl.clusters.stage_tools.cases import run_cases
 from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
 from kwokctl.clusters.stage_tools.functions import example_functions
+from kwokctl.clusters.stage_tools.graph import state_of
 from kwokctl.clusters.stage_tools.sources import object_in, stage_documents_of, stages_for
-from kwokctl.clusters.stage_tools.states import state_of
 from kwokctl.controller.stages.choice import basis, pick
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply_patch import apply_patch

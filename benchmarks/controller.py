@@ -26,7 +26,7 @@ from typing import Any
 import orjson
 
 from benchmarks.report import Row, report
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.components.catalog import usual_options
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import ObjectKey

@@ -28,7 +28,7 @@ from benchmarks.goals import ROWS
 from benchmarks.ledger import Ledger
 from benchmarks.report import Row, report
 from benchmarks.results import FILE
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.components.stage_sets import KUBELET_PODS
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod

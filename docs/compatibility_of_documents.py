@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kwokctl.cli import app
-from kwokctl.clusters.state.documents import SETTLED_BY_CLUSTER
+from kwokctl.clusters.state.kept_documents import SETTLED_BY_CLUSTER
 from kwokctl.config.document_kinds import API_VERSIONS
 from kwokctl.config.extras.extras_reader import ExtraComponentShape
 from kwokctl.config.patches.document_shapes import StrictShape

@@ -18,10 +18,10 @@ from kwokctl.clusters.launching.probe_node import demand_ready_node
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.tools_last import lacking_tools
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.context_files import remember_context_file
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.drift import differences
-from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.half_copies import begin_copy, complete_copy, demand_whole
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone

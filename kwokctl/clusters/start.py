@@ -7,8 +7,8 @@ from kwokctl.clusters.launching.launch import Patience, bring_up, got
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.probe_node import demand_ready_node
 from kwokctl.clusters.programs.images import artifacts
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.data_folders import forget_former, settle
-from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.half_copies import demand_whole
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import starting

@@ -8,10 +8,14 @@ import msgspec
 from kwokctl.clusters.configuration.component_patches import idle_patches, wanted_patches
 from kwokctl.clusters.configuration.controller_documents import check_documents
 from kwokctl.clusters.configuration.extra_components import check_extras
-from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
+from kwokctl.clusters.state.cluster_stages import demand_stages, stage_remarks, stages_in_force
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.kept_documents import (
+    controller_options,
+    kept_documents,
+    runtime_documents,
+)
 from kwokctl.clusters.state.scheduler_config import check_scheduler_config
-from kwokctl.clusters.state.stages import demand_stages, stage_remarks, stages_in_force
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.cluster_plan import SELECTION, known_limits, selected
 from kwokctl.components.definitions.etcd import EtcdOptions

@@ -8,7 +8,7 @@ import pytest
 
 from kwokctl.cli.main import run
 from kwokctl.clusters.configuration.controller_documents import check_documents
-from kwokctl.clusters.state.documents import kept_documents
+from kwokctl.clusters.state.kept_documents import kept_documents
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.config.extras.extras_reader import read_extras

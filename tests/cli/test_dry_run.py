@@ -14,7 +14,7 @@ from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.cli import app
 from kwokctl.cli.main import run
 from kwokctl.cli.parsing.grammar import RawCommand
-from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import load, save
 from kwokctl.host.paths import WorkDir

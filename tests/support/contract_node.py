@@ -8,7 +8,7 @@ from pathlib import Path
 from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.needed import wanted_program
-from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.host.files import remove_tree

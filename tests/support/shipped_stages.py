@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.config.config_documents import Document
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages

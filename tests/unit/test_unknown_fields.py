@@ -22,8 +22,8 @@ from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.restoring.checking import checked
 from kwokctl.clusters.object_files.restoring.loading import ObjectLoader
 from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.clusters.time_travel.mark import copied, write_witness
 from kwokctl.clusters.time_travel.settling import Settling
 from kwokctl.dataplane.copies.json_stamp import stamp_of

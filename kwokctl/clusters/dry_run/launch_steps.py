@@ -13,7 +13,7 @@ from kwokctl.clusters.dry_run.plumbing import plumbing
 from kwokctl.clusters.launching.custom_resources import definitions
 from kwokctl.clusters.launching.first_objects import first_objects, with_authority
 from kwokctl.clusters.launching.probe_node import probe_node
-from kwokctl.clusters.state.files import public_files
+from kwokctl.clusters.state.component_files import public_files
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.expr import yaml

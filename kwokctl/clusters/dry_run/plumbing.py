@@ -8,7 +8,7 @@ from kwokctl.artifacts.locations import Order
 from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.clusters.delete import remove_context
-from kwokctl.clusters.state.files import write_credentials
+from kwokctl.clusters.state.component_files import write_credentials
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import cluster_names, load

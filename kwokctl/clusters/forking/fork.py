@@ -17,8 +17,8 @@ from kwokctl.clusters.forking.mend import Corrections, mend, registered, wait_se
 from kwokctl.clusters.forking.needed_memory import demand_memory, needs_of_forks
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, without_ports
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.context_files import remember_context_file
-from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.half_copies import begin_copy, complete_copy, demand_whole
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone, using

@@ -5,8 +5,8 @@ import msgspec
 from kwokctl.clusters.configuration.component_patches import unseen_volumes
 from kwokctl.clusters.configuration.volumes import in_containers
 from kwokctl.clusters.programs.images import artifacts
-from kwokctl.clusters.state.documents import controller_options
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.kept_documents import controller_options
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import check_settings
 from kwokctl.config.options import ClusterOptions, with_values

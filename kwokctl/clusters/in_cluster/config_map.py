@@ -6,7 +6,7 @@ Stages and options are chosen by the rules for a new cluster.
 from collections.abc import Mapping, Sequence
 
 from kwokctl.clusters.in_cluster.manifest_request import NAME, PORT, ManifestRequest
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.heartbeat import REAL
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from kwokctl import assets
 from kwokctl.clusters.objects.apply import apply_all
-from kwokctl.clusters.state.documents import controller_options
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.kept_documents import controller_options
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.expr import yaml

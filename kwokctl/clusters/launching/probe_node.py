@@ -8,8 +8,8 @@ from contextlib import suppress
 import orjson
 
 from kwokctl.clusters.launching.readiness import log_tail, wait_ready
-from kwokctl.clusters.state.documents import controller_options
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.kept_documents import controller_options
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.stage_sets import shipped_sets

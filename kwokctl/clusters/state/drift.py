@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.clusters.configuration.component_patches import wanted_patches
-from kwokctl.clusters.state.documents import (
+from kwokctl.clusters.state.kept_documents import (
     FOR_RUNTIME,
     FOR_SCALE,
     kept_documents,

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from kwokctl import __version__
-from kwokctl.clusters.state.documents import (
+from kwokctl.clusters.state.kept_documents import (
     FOR_RUNTIME,
     FOR_SCALE,
     controller_options,

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.configuration.controller_documents import check_documents
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.clusters.state.home import Home, cluster_name
-from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.clusters.wanted import (
     WantedCluster,
     check_for_runtime,
@@ -24,7 +24,7 @@ from kwokctl.host.paths import WorkDir
 from kwokctl.progress import Silent
 from tests.support.fake_runtime import FakeEngineRuntime, FakeRuntime
 from tests.support.options import changed, cluster_options
-from tests.unit.clusters.state.test_documents import OPTIONS, OWN, configuration, document
+from tests.unit.clusters.state.test_kept_documents import OPTIONS, OWN, configuration, document
 
 NAME = cluster_name("dev")
 PLAIN = cluster_options()

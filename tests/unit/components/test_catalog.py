@@ -13,7 +13,7 @@ from kwokctl.cli.parsing.shared_options import chosen_options
 from kwokctl.clusters.launching.ports import held_ports
 from kwokctl.clusters.launching.readiness import wait_ready
 from kwokctl.clusters.programs.images import artifacts
-from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, load, used_ports
 from kwokctl.clusters.wanted import wanted_cluster

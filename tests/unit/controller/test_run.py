@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
 from kwokctl.errors import UnavailableError

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from kwokctl import assets
-from kwokctl.clusters.state.documents import FOR_SCALE
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.kept_documents import FOR_SCALE
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.config.nearest import did_you_mean

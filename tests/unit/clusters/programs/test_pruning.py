@@ -10,7 +10,7 @@ from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.artifacts.store import Entry
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.pruning import RECENTLY, prune, store_users, survey
-from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.errors import ConfigError

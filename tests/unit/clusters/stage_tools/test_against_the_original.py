@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.stage_tools.cases import run_cases
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.controller.stages.reader import read_stages
 from tests.support.go_programs import module

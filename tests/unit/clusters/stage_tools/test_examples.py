@@ -6,7 +6,7 @@ import pytest
 
 from kwokctl.clusters.stage_tools.cases import run_cases
 from kwokctl.clusters.stage_tools.linting.lint import lint
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.config.config_documents import load_documents
 from tests.support.options import cluster_options
 

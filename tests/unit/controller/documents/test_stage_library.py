@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.controller.documents.stages import StageLibrary, stages_of_files
 from tests.support.options import cluster_options
 from tests.support.stage_documents import read, stage

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.controller.stages.model import Stage
 from tests.support.options import cluster_options
 from tests.support.pods_in_etcd import played, pod

@@ -1,10 +1,12 @@
+""""""
+
 import json
 import re
 
 import pytest
 
 from kwokctl import assets
-from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
+from kwokctl.clusters.state.cluster_stages import stage_remarks, stages_in_force
 from kwokctl.components.stage_sets import check_word, shipped_sets
 from kwokctl.config.config_documents import Document
 from kwokctl.config.options import ClusterOptions

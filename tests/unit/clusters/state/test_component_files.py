@@ -1,7 +1,9 @@
+""""""
+
 from pathlib import Path
 from stat import S_IMODE
 
-from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.component_files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.cluster_plan import selected

@@ -1,9 +1,11 @@
+""""""
+
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kwokctl.clusters.state.documents import (
+from kwokctl.clusters.state.kept_documents import (
     controller_options,
     is_kept,
     kept_documents,

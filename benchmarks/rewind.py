@@ -22,7 +22,7 @@ from benchmarks.deployment import deployment
 from benchmarks.fleet import Sizes, Stage, run_story
 from benchmarks.results import FILE
 from kwokctl.clusters.state.home import Home, cluster_name
-from kwokctl.clusters.time_travel.mark import mark_cluster
+from kwokctl.clusters.time_travel.make_mark import mark_cluster
 from kwokctl.clusters.time_travel.rest import wait_at_rest
 from kwokctl.clusters.time_travel.rewind import rewind_cluster
 from kwokctl.host.paths import WorkDir, cache_dir

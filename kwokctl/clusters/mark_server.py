@@ -14,11 +14,11 @@ import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
-from kwokctl.clusters.time_travel.mark import drop_marks, list_marks, mark_cluster
-from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.make_mark import drop_marks, list_marks, mark_cluster
 from kwokctl.clusters.time_travel.rest import WITHIN as REST_WITHIN
 from kwokctl.clusters.time_travel.rest import wait_at_rest
 from kwokctl.clusters.time_travel.rewind import rewind_cluster
+from kwokctl.clusters.time_travel.stored_marks import Mark
 from kwokctl.embedded.http.listening import serve_each, unix_socket
 from kwokctl.embedded.http.messages import Answer, Request
 from kwokctl.embedded.http.routes import Route, RouteTable

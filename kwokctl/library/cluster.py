@@ -20,12 +20,11 @@ from kwokctl.clusters.start import start_cluster
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.stop import stop_cluster
-from kwokctl.clusters.time_travel.changes import ChangedObject
-from kwokctl.clusters.time_travel.mark import drop_marks, list_marks, mark_cluster
-from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.make_mark import drop_marks, list_marks, mark_cluster
 from kwokctl.clusters.time_travel.rest import WITHIN as REST_WITHIN
 from kwokctl.clusters.time_travel.rest import wait_at_rest
-from kwokctl.clusters.time_travel.rewind import Rewound, foreseen, rewind_cluster
+from kwokctl.clusters.time_travel.rewind import ChangedObject, Rewound, foreseen, rewind_cluster
+from kwokctl.clusters.time_travel.stored_marks import Mark
 from kwokctl.errors import KwokctlError
 from kwokctl.host.paths import ClusterPaths, WorkDir, cache_dir, default_workdir, expanded
 from kwokctl.json_value import Json

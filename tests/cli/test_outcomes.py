@@ -13,8 +13,8 @@ from kwokctl.cli.main import run
 from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.scale_request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
-from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
+from kwokctl.clusters.time_travel.stored_marks import Mark
 from kwokctl.errors import (
     ApiError,
     BusyError,

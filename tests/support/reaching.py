@@ -2,8 +2,8 @@
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
-from kwokctl.clusters.time_travel.marks import Marks
 from kwokctl.clusters.time_travel.reach import Reach
+from kwokctl.clusters.time_travel.stored_marks import Marks
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool

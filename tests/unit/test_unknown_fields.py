@@ -24,7 +24,7 @@ from kwokctl.clusters.object_files.restoring.loading import ObjectLoader
 from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.clusters.time_travel.mark import copied, write_witness
+from kwokctl.clusters.time_travel.make_mark import copied, write_witness
 from kwokctl.clusters.time_travel.settling import Settling
 from kwokctl.dataplane.copies.json_stamp import stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX, protobuf_stamp

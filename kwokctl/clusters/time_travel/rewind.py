@@ -1,8 +1,9 @@
 """Rewinds a cluster to a mark while etcd and the API server run and watches stay open."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import Literal
 
 import msgspec
 
@@ -10,14 +11,44 @@ from kwokctl.clusters.etcd_quota import demand_writable
 from kwokctl.clusters.launching.pausing import Pause, answering, pausing
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone
-from kwokctl.clusters.time_travel.changes import ChangedObject, changed_objects
-from kwokctl.clusters.time_travel.mark import write_witness
-from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.make_mark import write_witness
 from kwokctl.clusters.time_travel.reach import Reach, reached
+from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
+from kwokctl.clusters.time_travel.stored_marks import Mark
+from kwokctl.dataplane.objects.stored_kind import stored_kind
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.marks.mark_content import opened
+from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, ClusterName
+
+
+class ChangedObject(msgspec.Struct, frozen=True, kw_only=True):
+    """An object that differs from a mark."""
+
+    kind: str
+    """The kind; empty if the stored value is encrypted."""
+    key: str
+    """The resource, namespace and name: `pods/default/web`, `nodes/node-000000`."""
+    change: Literal["created", "changed", "deleted"]
+
+
+def changed_objects(scope: RewindScope, writes: Iterable[Write]) -> Iterator[ChangedObject]:
+    """Yield the objects that these writes would change, by key."""
+    for write in sorted(writes, key=lambda each: each.key):
+        kind = stored_kind(write.former if write.value is None else write.value)
+        yield ChangedObject(
+            kind=kind.kind if kind else "",
+            key=scope.name(write.key),
+            change=_change(write),
+        )
+
+
+def _change(write: Write) -> Literal["created", "changed", "deleted"]:
+    if write.value is None:
+        return "created"
+    return "changed" if write.seen else "deleted"
+
 
 PAUSED = (KUBE_CONTROLLER_MANAGER,)
 """The component that would react to each write; paused with those that the user has added."""

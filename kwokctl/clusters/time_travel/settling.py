@@ -9,18 +9,57 @@ from functools import partial
 import msgspec
 
 from kwokctl.clusters.time_travel.api_view import ApiView
-from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.reach import Reach
-from kwokctl.clusters.time_travel.writing import DifferenceWriter
+from kwokctl.clusters.time_travel.scope import RewindScope
+from kwokctl.clusters.time_travel.stored_marks import Mark
+from kwokctl.dataplane.pacing import write_until_shown
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError
-from kwokctl.etcd.kv.kv import KeyValue
+from kwokctl.etcd.kv.kv import KeyValue, Put
 from kwokctl.etcd.marks.mark_content import Content
 from kwokctl.etcd.marks.mark_difference import Write, difference
 from kwokctl.etcd.marks.present import Present, present_in_all, present_since
+from kwokctl.progress import Step
 from kwokctl.tasks import both, for_each
 
-Step = Callable[[], Awaitable[None]]
+
+class DifferenceWriter:
+    """Puts objects back, and deletes those that did not exist at the mark."""
+
+    def __init__(self, store: ObjectStore, view: ApiView, scope: RewindScope, step: Step) -> None:
+        """Write to `store`, and wait until `view` shows the writes; `step` is called for each."""
+        self._store = store
+        self._view = view
+        self._scope = scope
+        self._step = step
+
+    async def write(self, writes: Sequence[Write]) -> None:
+        """Make the writes in the order that controllers within the API server need."""
+        for group in self._scope.in_order(writes):
+            await write_until_shown(group, self._one, self._wait_shown)
+            await self._view.wait_established([w for w in group if self._is_new_kind(w)])
+
+    async def _one(self, write: Write) -> tuple[Write, int] | None:
+        """Make one write and return its revision, unless the object has changed since the comparison.
+
+        If another client has changed it, the next comparison finds the new difference.
+        """
+        try:
+            if write.value is None:
+                return write, await self._store.remove(write.key, write.seen)
+            return write, await self._store.change(Put(write.key, write.value), write.seen)
+        except EtcdConflictError:
+            return None
+
+    async def _wait_shown(self, done: Sequence[tuple[Write, int]]) -> None:
+        await self._view.wait_shown(done)
+        self._step.advance(len(done))
+
+    def _is_new_kind(self, write: Write) -> bool:
+        return write.value is not None and self._scope.is_definition(write.key)
+
+
+Preparation = Callable[[], Awaitable[None]]
 """A preparation that a rewind awaits before it writes."""
 _TRIES = 4
 """The most writes of an object that does not stay as it was at the mark."""
@@ -70,7 +109,7 @@ class Settling:
             found = await present_since(self._reach.kv, self._content, ranges, self._mark.baseline)
         return found.revision, list(difference(self._content, found.changed, found.missing))
 
-    async def run(self, *, before_writes: Step, before_moves: Step) -> Settled:
+    async def run(self, *, before_writes: Preparation, before_moves: Preparation) -> Settled:
         """Write until two comparisons in a row find no difference, or until objects do not stay as marked.
 
         `before_writes` is awaited once, and so is `before_moves` if pods change or lose their nodes.
@@ -99,7 +138,9 @@ class Settling:
             unsettled=tuple(write.key for write in writes),
         )
 
-    async def _first_look(self, before_writes: Step, before_moves: Step) -> tuple[int, list[Write]]:
+    async def _first_look(
+        self, before_writes: Preparation, before_moves: Preparation
+    ) -> tuple[int, list[Write]]:
         """Compare while the preparations run that must precede the first write."""
 
         async def look() -> tuple[int, list[Write]]:
@@ -112,7 +153,7 @@ class Settling:
         # Other clients' writes meanwhile are found after our first writes; without any of ours, they are found now.
         return looked if looked[1] else await self.look()
 
-    async def _prepare(self, writes: Sequence[Write], before_moves: Step) -> None:
+    async def _prepare(self, writes: Sequence[Write], before_moves: Preparation) -> None:
         if not self._may_move_pods and self._reach.scope.moves_pods(writes):
             await before_moves()
             self._may_move_pods = True

@@ -118,5 +118,5 @@ def test_only_the_witness_of_a_mark_is_written_beside_it() -> None:
     del calls["kwokctl/dataplane/store.py"]
 
     assert {file for file, number in calls.items() if number} == {
-        "kwokctl/clusters/time_travel/mark.py"
+        "kwokctl/clusters/time_travel/make_mark.py"
     }

@@ -18,8 +18,8 @@ from kwokctl.config.checks import quantity
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.time_travel.marks import Mark
     from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
+    from kwokctl.clusters.time_travel.stored_marks import Mark
 
 _MAX_SIZE = "4Gi"
 _SHOWN = 5
@@ -71,8 +71,7 @@ def mark(
         text = f"Read all objects at one revision, and keep them as the mark '{named}'."
         dry_run.remark(call, text, output)
         return
-    from kwokctl.clusters.time_travel.bounds import MarkBounds
-    from kwokctl.clusters.time_travel.mark import mark_cluster
+    from kwokctl.clusters.time_travel.make_mark import MarkBounds, mark_cluster
     from kwokctl.config.quantity import to_bytes
 
     bounds = MarkBounds(size=to_bytes(max_size or _MAX_SIZE), age=max_age or 0)
@@ -123,7 +122,7 @@ def list_all(call: Invocation, *, output: DataOutput = "") -> None:
 
     json and yaml give a list of {name, made, objects, size}; made is a time, size is in bytes.
     """
-    from kwokctl.clusters.time_travel.mark import list_marks
+    from kwokctl.clusters.time_travel.make_mark import list_marks
 
     marks = [_document(each) for each in call.run(list_marks, call.home, call.cluster)]
     if output:
@@ -160,7 +159,7 @@ def drop(
         what = "all marks" if every else f"the mark '{named}'"
         dry_run.remark(call, f"Remove {what}; the cluster stays as it is.", output)
         return
-    from kwokctl.clusters.time_travel.mark import drop_marks
+    from kwokctl.clusters.time_travel.make_mark import drop_marks
 
     dropped = call.run(drop_marks, call.home, call.cluster, named, every=every)
     outcome = Outcome(

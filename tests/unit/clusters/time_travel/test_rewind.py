@@ -1,6 +1,6 @@
 """What a rewind would take back is named object by object."""
 
-from kwokctl.clusters.time_travel.changes import ChangedObject, changed_objects
+from kwokctl.clusters.time_travel.rewind import ChangedObject, changed_objects
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.etcd.marks.mark_difference import Write
 

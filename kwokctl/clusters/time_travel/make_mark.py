@@ -1,18 +1,53 @@
-"""Makes and removes marks."""
+"""Makes marks and removes them: also those that take too much, or are kept for too long."""
 
 import os
+from collections.abc import Sequence
+
+import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import marking, using
-from kwokctl.clusters.time_travel.bounds import MarkBounds, beyond, demand_fits
-from kwokctl.clusters.time_travel.marks import Mark, Marks, mark_name, witness_key
 from kwokctl.clusters.time_travel.reach import Reach, marks_of, reached
+from kwokctl.clusters.time_travel.stored_marks import Mark, Marks, mark_name, witness_key
+from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 from kwokctl.etcd.kv.kv import Kv, Put, Txn  # noqa: TID251 - this key is no object of the API server
 from kwokctl.etcd.marks.mark_content import ContentWriter
 from kwokctl.etcd.marks.present import pages_of
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
+
+
+class MarkBounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of a cluster's marks; 0 means no limit."""
+
+    size: int = 4 * 2**30
+    """The most bytes of all marks of a cluster."""
+    age: float = 0
+    """The greatest age of a mark in seconds."""
+
+
+def demand_fits(mark: Mark, bounds: MarkBounds) -> None:
+    """Raise CapacityError for a mark that alone exceeds the limit."""
+    if bounds.size and mark.size > bounds.size:
+        raise CapacityError(
+            f"the mark '{mark.name}' would take {to_text(mark.size)}, more than the "
+            f"{to_text(bounds.size)} that marks may take",
+            hint="allow more with --max-size; no mark was made or removed",
+        )
+
+
+def beyond(marks: Sequence[Mark], newest: Mark, bounds: MarkBounds) -> list[Mark]:
+    """Return the marks to remove, the oldest first, and never the newest."""
+    others = sorted((mark for mark in marks if mark.name != newest.name), key=lambda m: m.made)
+    gone = [mark for mark in others if bounds.age and newest.made - mark.made > bounds.age]
+    left = others[len(gone) :]
+    total = newest.size + sum(mark.size for mark in left)
+    while bounds.size and left and total > bounds.size:
+        gone.append(left.pop(0))
+        total -= gone[-1].size
+    return gone
+
 
 _USUAL = MarkBounds()
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.clusters.time_travel.marks import Mark, Marks, mark_name
+from kwokctl.clusters.time_travel.stored_marks import Mark, Marks, mark_name
 from kwokctl.errors import NotFoundError, SnapshotError, UnavailableError, UsageError
 from kwokctl.host.paths import ClusterPaths
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwokctl.clusters.time_travel.identity import cluster_uid
+from kwokctl.clusters.time_travel.reach import cluster_uid
 from kwokctl.errors import ApiError, ConflictError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access

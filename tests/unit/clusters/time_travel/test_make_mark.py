@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.clusters.time_travel.bounds import MarkBounds, beyond
-from kwokctl.clusters.time_travel.mark import keep_within
-from kwokctl.clusters.time_travel.marks import Mark, Marks
+from kwokctl.clusters.time_travel.make_mark import MarkBounds, beyond, keep_within
+from kwokctl.clusters.time_travel.stored_marks import Mark, Marks
 from kwokctl.errors import CapacityError
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.progress import Silent

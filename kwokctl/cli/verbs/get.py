@@ -159,7 +159,7 @@ def kubeconfig(
 
     For another user or group than the administrator's, a new certificate is signed.
     """
-    from kwokctl.clusters.access import portable_kubeconfig
+    from kwokctl.clusters.kubeconfigs import portable_kubeconfig
 
     results.emit(
         portable_kubeconfig(

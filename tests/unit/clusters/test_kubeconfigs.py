@@ -1,8 +1,10 @@
+""""""
+
 from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.access import portable_kubeconfig
+from kwokctl.clusters.kubeconfigs import portable_kubeconfig
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import save
 from kwokctl.components.catalog import identities

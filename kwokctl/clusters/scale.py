@@ -16,17 +16,17 @@ from kwokctl.clusters.scaling.objects.networks import ClusterBook
 from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS
 from kwokctl.clusters.scaling.objects.render import NO_KUBELET, edited
 from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
-from kwokctl.clusters.scaling.objects.templates import (
+from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
+from kwokctl.clusters.scaling.set_size import scale_set
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import using
+from kwokctl.clusters.state.resource_templates import (
     ResourceTemplate,
     find_template,
     template_name,
     templates_for,
     with_one_address,
 )
-from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
-from kwokctl.clusters.scaling.set_size import scale_set
-from kwokctl.clusters.state.home import Home
-from kwokctl.clusters.state.locks import using
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stopped_components import outage, watch_etcd
 from kwokctl.components.definitions import etcd

@@ -11,8 +11,8 @@ import pytest
 from msgspec import structs
 
 from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
-from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
+from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
 from kwokctl.dataplane.keys import Keys

@@ -21,7 +21,7 @@ import time
 from kwokctl import assets
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
-from kwokctl.clusters.scaling.objects.templates import find_template, load_templates
+from kwokctl.clusters.state.resource_templates import find_template, load_templates
 template = find_template(load_templates(()), "node")
 node = Renderer(template, ScaleRequest(kind="node"), time.time).stamp(7)
 print(node["metadata"]["name"], assets.root())

@@ -6,9 +6,9 @@ from typing import Any
 
 from kwokctl.clusters.scaling.context import ScaleContext
 from kwokctl.clusters.scaling.objects.stored_texts import TextStore
-from kwokctl.clusters.scaling.objects.templates import load_templates
 from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.set_size import scale_set
+from kwokctl.clusters.state.resource_templates import load_templates
 from kwokctl.config.config_documents import Document
 from kwokctl.config.data_path import Choice
 from kwokctl.tasks import beside

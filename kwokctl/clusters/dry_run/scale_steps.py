@@ -10,13 +10,13 @@ from kwokctl.clusters.scaling.cluster_reader import ClusterApiReader, members_of
 from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters, as_options
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
-from kwokctl.clusters.scaling.objects.templates import (
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.resource_templates import (
     find_template,
     template_name,
     templates_for,
 )
-from kwokctl.clusters.scaling.scale_request import ScaleRequest
-from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import RequestError, UnavailableError

@@ -7,7 +7,6 @@ import msgspec
 from kwokctl.clusters import capacity
 from kwokctl.clusters.configuration.component_patches import unseen_volumes
 from kwokctl.clusters.programs.needed import manifest_names
-from kwokctl.clusters.scaling.objects.templates import load_templates
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.kept_documents import (
     kept_documents,
@@ -15,6 +14,7 @@ from kwokctl.clusters.state.kept_documents import (
     resource_templates,
     runtime_documents,
 )
+from kwokctl.clusters.state.resource_templates import load_templates
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
 from kwokctl.components.cluster_plan import needlessly_disabled

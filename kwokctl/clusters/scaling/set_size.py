@@ -14,13 +14,13 @@ from kwokctl.clusters.scaling.create_objects import SetCreation
 from kwokctl.clusters.scaling.delete_objects import SetDeletion
 from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters
 from kwokctl.clusters.scaling.objects.render import Renderer
-from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.placement import Placing, placing_of
 from kwokctl.clusters.scaling.rate import Pace
 from kwokctl.clusters.scaling.ready_objects import judge_of
 from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.set_admission import SetAdmission, watched, with_dependents
 from kwokctl.clusters.scaling.wait_for_set import Goal, ReadinessWatch, Stragglers, wait_for
+from kwokctl.clusters.state.resource_templates import ResourceTemplate, find_template
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.port import FEWEST_COPIES, FakeKubelet
 from kwokctl.errors import ApiError, KwokctlError, TimedOutError

@@ -1,1 +1,1 @@
-"""The files that a cluster keeps in its folder."""
+"""Clusters on disk: their folders and files, saved state, locks, and the documents that they keep."""

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 from kwokctl.clusters.scaling.context import ScaleContext
-from kwokctl.clusters.scaling.objects.templates import load_templates
 from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.set_size import scale_set
+from kwokctl.clusters.state.resource_templates import load_templates
 from kwokctl.config.data_path import Choice
 from kwokctl.kube.resource import NODES
 from kwokctl.progress import Silent

@@ -9,10 +9,10 @@ from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.clusters.scaling.context import ScaleContext
 from kwokctl.clusters.scaling.create_objects import TTL, SetCreation, ttl_for
 from kwokctl.clusters.scaling.objects.render import Renderer
-from kwokctl.clusters.scaling.objects.templates import load_templates
 from kwokctl.clusters.scaling.placement import Placing
 from kwokctl.clusters.scaling.rate import FLOOR, Pace
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
+from kwokctl.clusters.state.resource_templates import load_templates
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
 from kwokctl.errors import ApiError, ConflictError, NotFoundError

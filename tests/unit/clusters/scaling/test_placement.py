@@ -6,13 +6,13 @@ import pytest
 
 from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.clusters.scaling.objects.render import Renderer
-from kwokctl.clusters.scaling.objects.templates import (
+from kwokctl.clusters.scaling.placement import Placing, placing_of
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
+from kwokctl.clusters.state.resource_templates import (
     ResourceTemplate,
     find_template,
     load_templates,
 )
-from kwokctl.clusters.scaling.placement import Placing, placing_of
-from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.errors import CapacityError, NotFoundError, UsageError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.memory_cluster import MemoryCluster

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
-from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
+from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
 from kwokctl.controller.stages.identifiers import uuid_for
 from kwokctl.expr import yaml
 

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.objects.render import Renderer, edited
-from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
+from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ConfigError, UsageError
 

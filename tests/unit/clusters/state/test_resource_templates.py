@@ -1,8 +1,10 @@
+""""""
+
 from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.objects.templates import (
+from kwokctl.clusters.state.resource_templates import (
     find_template,
     load_templates,
     template_name,

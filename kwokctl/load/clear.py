@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
+from kwokctl.clusters.objects.metadata import KnownMetadata, known_objects
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
+from kwokctl.clusters.objects.metadata import KnownMetadata, known_objects
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.expr.gotemplate import template
 from kwokctl.expr.gotemplate.template import Template

@@ -2,7 +2,7 @@
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
-from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
+from kwokctl.clusters.objects.metadata import KnownMetadata, known_objects
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery

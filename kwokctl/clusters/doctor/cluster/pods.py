@@ -12,7 +12,7 @@ import msgspec
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
-from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
+from kwokctl.clusters.objects.metadata import KnownMetadata, known_objects
 from kwokctl.clusters.overview.problems import counted, of_pods
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client

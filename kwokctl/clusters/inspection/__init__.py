@@ -1,1 +1,3 @@
 """Inspects clusters: exports logs and configuration, and forwards the ports of components."""
+
+__all__ = ["export_logs", "forwarding"]

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from kwokctl.config.config_documents import Document
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.logs.entries import LOGS
-from kwokctl.kubelet.streams.attach.documents import ATTACHES
-from kwokctl.kubelet.streams.commands.documents import EXECS
-from kwokctl.kubelet.streams.forward.documents import FORWARDS
+from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
 from kwokctl.kubelet.usage.routes import check_usage_documents
 
 

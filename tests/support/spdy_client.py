@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kwokctl.kubelet.streams.spdy.dictionary import DICTIONARY
+from kwokctl.kubelet.streams.spdy.header_blocks import DICTIONARY
 
 FIN, UNIDIRECTIONAL = 1, 2
 

@@ -10,7 +10,7 @@ from kwokctl.embedded.http.routes import RouteTable
 from kwokctl.embedded.http.server import Certificate, HttpServer
 from kwokctl.kubelet.fleet.views import ContainerView, PodView
 from kwokctl.kubelet.logs.file_changes import FileChanges
-from kwokctl.kubelet.streams.routes import StreamRoutes
+from kwokctl.kubelet.streams.stream_routes import StreamRoutes
 from kwokctl.tasks import beside
 
 ANY_COMMAND = """

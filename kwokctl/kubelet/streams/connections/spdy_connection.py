@@ -7,10 +7,8 @@ from weakref import WeakValueDictionary
 
 from kwokctl.embedded.http.messages import RawStream
 from kwokctl.kubelet.streams.connections.inbox import Inbox
-from kwokctl.kubelet.streams.spdy.errors import SpdyError
-from kwokctl.kubelet.streams.spdy.events import SpdyEvent, StreamData, StreamOpened
-from kwokctl.kubelet.streams.spdy.frames import ResetStatus
-from kwokctl.kubelet.streams.spdy.protocol import SpdyProtocol
+from kwokctl.kubelet.streams.spdy.protocol import SpdyEvent, SpdyProtocol, StreamData, StreamOpened
+from kwokctl.kubelet.streams.spdy.spdy_frames import ResetStatus, SpdyError
 
 log = logging.getLogger(__name__)
 

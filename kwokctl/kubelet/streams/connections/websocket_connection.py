@@ -1,7 +1,11 @@
-"""A WebSocket connection that reads and writes; the protocol itself is the library's."""
+"""A WebSocket connection that reads and writes; the protocol itself is the library's.
+
+As a tunnel it carries another connection: what its messages carry is taken for one stream of bytes.
+"""
 
 import asyncio
 from collections import deque
+from contextlib import suppress
 
 import msgspec
 from websockets.frames import CloseCode, Frame, Opcode
@@ -83,3 +87,27 @@ def _has_data(event: object) -> bool:
 def _piece(event: object) -> MessagePiece:
     assert isinstance(event, Frame)
     return MessagePiece(bytes(event.data), event.opcode is not Opcode.CONT)
+
+
+class WebSocketTunnel:
+    """The bytes in the messages of a WebSocket connection; where these end means nothing."""
+
+    def __init__(self, socket: WebSocketConnection) -> None:
+        """Use a connection whose handshake is done."""
+        self._socket = socket
+
+    async def read(self) -> bytes:
+        """Return the received bytes, at least one byte; b"" at the end."""
+        while (piece := await self._socket.receive()) is not None:
+            if piece.data:
+                return piece.data
+        return b""
+
+    async def write(self, data: bytes) -> None:
+        """Send data; ConnectionError if the client is gone."""
+        await self._socket.send(data)
+
+    async def close(self) -> None:
+        """Say that no more comes, to a client that is still there."""
+        with suppress(ConnectionError):
+            await self._socket.say_goodbye()

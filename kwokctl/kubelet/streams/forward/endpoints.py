@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 from kwokctl.host.children.child import Child, ChildOptions, running
-from kwokctl.kubelet.streams.forward.documents import ForwardEntry, ForwardTarget
+from kwokctl.kubelet.streams.stream_documents import ForwardEntry, ForwardTarget
 from kwokctl.tasks import beside
 
 _PATIENCE = 10.0

@@ -7,12 +7,44 @@ a slow reader holds up the whole connection.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from kwokctl.kubelet.streams.spdy import frames
-from kwokctl.kubelet.streams.spdy.errors import SpdyError
-from kwokctl.kubelet.streams.spdy.events import SpdyEvent, StreamData, StreamOpened, StreamReset
-from kwokctl.kubelet.streams.spdy.frames import Control, Flag, GoAwayStatus, ResetStatus
-from kwokctl.kubelet.streams.spdy.header_blocks import HeaderPacker, HeaderUnpacker
-from kwokctl.kubelet.streams.spdy.reader import ControlFrame, DataPiece, FrameReader
+import msgspec
+
+from kwokctl.kubelet.streams.spdy import spdy_frames
+from kwokctl.kubelet.streams.spdy.header_blocks import HeaderPacker, Headers, HeaderUnpacker
+from kwokctl.kubelet.streams.spdy.spdy_frames import (
+    Control,
+    ControlFrame,
+    DataPiece,
+    Flag,
+    FrameReader,
+    GoAwayStatus,
+    ResetStatus,
+    SpdyError,
+)
+
+
+class StreamOpened(msgspec.Struct, frozen=True, gc=False):
+    """A stream was opened."""
+
+    stream: int
+    headers: Headers
+
+
+class StreamData(msgspec.Struct, frozen=True, gc=False):
+    """Data of a stream came; none, perhaps, if it is the last."""
+
+    stream: int
+    data: bytes
+    is_last: bool
+
+
+class StreamReset(msgspec.Struct, frozen=True, gc=False):
+    """A stream was ended at once, both ways."""
+
+    stream: int
+
+
+SpdyEvent = StreamOpened | StreamData | StreamReset
 
 _MOST_STREAMS = 1000
 """Open at a time on one connection; a forwarded connection needs two."""
@@ -61,7 +93,7 @@ class SpdyProtocol:
                 else:
                     yield from self._handlers[frame.kind](frame)
         except SpdyError:
-            self._output += frames.go_away(self._last_stream, GoAwayStatus.PROTOCOL_ERROR)
+            self._output += spdy_frames.go_away(self._last_stream, GoAwayStatus.PROTOCOL_ERROR)
             raise
 
     def take_output(self) -> bytes:
@@ -72,7 +104,7 @@ class SpdyProtocol:
     def accept(self, stream: int) -> None:
         """Tell the client that its stream is open."""
         if stream in self._streams:
-            self._output += frames.syn_reply(stream, self._packer.pack(()))
+            self._output += spdy_frames.syn_reply(stream, self._packer.pack(()))
 
     def send(self, stream: int, data: bytes, *, is_last: bool = False) -> None:
         """Send data, unless our side of the stream is closed."""
@@ -80,11 +112,11 @@ class SpdyProtocol:
         if state is None or not state.takes_output:
             return
         begin = 0
-        while len(data) - begin > frames.LONGEST_DATA:
-            piece = data[begin : begin + frames.LONGEST_DATA]
-            self._output += frames.data_frame(stream, piece)
+        while len(data) - begin > spdy_frames.LONGEST_DATA:
+            piece = data[begin : begin + spdy_frames.LONGEST_DATA]
+            self._output += spdy_frames.data_frame(stream, piece)
             begin += len(piece)
-        self._output += frames.data_frame(stream, data[begin:], is_last=is_last)
+        self._output += spdy_frames.data_frame(stream, data[begin:], is_last=is_last)
         if is_last:
             state.takes_output = False
             self._forget_if_over(stream, state)
@@ -92,16 +124,16 @@ class SpdyProtocol:
     def reset(self, stream: int, status: ResetStatus) -> None:
         """End a stream at once, both ways."""
         if self._streams.pop(stream, None) is not None:
-            self._output += frames.rst_stream(stream, status)
+            self._output += spdy_frames.rst_stream(stream, status)
 
     def ping(self) -> None:
         """Ask the client for a sign of life; nothing tells that it has answered."""
         self._last_ping = self._last_ping % _LARGEST_PING + 2
-        self._output += frames.ping(self._last_ping)
+        self._output += spdy_frames.ping(self._last_ping)
 
     def go_away(self) -> None:
         """Tell the client that all is done."""
-        self._output += frames.go_away(self._last_stream, GoAwayStatus.OK)
+        self._output += spdy_frames.go_away(self._last_stream, GoAwayStatus.OK)
 
     def _data(self, piece: DataPiece) -> Iterator[SpdyEvent]:
         state = self._streams.get(piece.stream)
@@ -125,7 +157,7 @@ class SpdyProtocol:
             raise SpdyError(f"a stream cannot have the number {stream} now")
         self._last_stream = stream
         if len(self._streams) >= _MOST_STREAMS:
-            self._output += frames.rst_stream(stream, ResetStatus.REFUSED_STREAM)
+            self._output += spdy_frames.rst_stream(stream, ResetStatus.REFUSED_STREAM)
             return
         state = self._streams[stream] = _Stream(frame.flags)
         yield StreamOpened(stream, headers)
@@ -152,7 +184,7 @@ class SpdyProtocol:
         if len(frame.payload) != 4 or not number:
             raise SpdyError("a ping is malformed")
         if number % 2:
-            self._output += frames.ping(number)
+            self._output += spdy_frames.ping(number)
         return ()
 
     def _more_headers(self, frame: ControlFrame) -> Iterator[SpdyEvent]:
@@ -177,7 +209,7 @@ def _stream(frame: ControlFrame, *, at_least: int, at_most: int | None = None) -
     length = len(frame.payload)
     if length < at_least or (at_most is not None and length > at_most):
         raise SpdyError("a control frame has a wrong length")
-    stream = int.from_bytes(frame.payload[:4], "big") & frames.STREAM
+    stream = int.from_bytes(frame.payload[:4], "big") & spdy_frames.STREAM
     if not stream:
         raise SpdyError("a control frame has no stream")
     return stream

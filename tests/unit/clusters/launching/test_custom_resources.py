@@ -21,9 +21,7 @@ from kwokctl.controller.stages import schema
 from kwokctl.host.paths import WorkDir
 from kwokctl.kubelet.documents.selector import PodSelector
 from kwokctl.kubelet.logs.entries import LOGS
-from kwokctl.kubelet.streams.attach.documents import ATTACHES
-from kwokctl.kubelet.streams.commands.documents import EXECS
-from kwokctl.kubelet.streams.forward.documents import FORWARDS
+from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
 from kwokctl.kubelet.usage.metrics.schema import MetricSpec
 from kwokctl.kubelet.usage.rules.rules import USAGES
 from kwokctl.kubelet.usage.rules.schema import UsageShape

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from kwokctl.kubelet.streams.spdy.errors import SpdyError
 from kwokctl.kubelet.streams.spdy.protocol import SpdyProtocol
+from kwokctl.kubelet.streams.spdy.spdy_frames import SpdyError
 from tests.support import spdy_client
 from tests.support.eventually import eventually
 from tests.support.spdy_client import SpdyClient

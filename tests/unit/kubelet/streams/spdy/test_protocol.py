@@ -3,11 +3,15 @@ import zlib
 
 import pytest
 
-from kwokctl.kubelet.streams.spdy.dictionary import DICTIONARY
-from kwokctl.kubelet.streams.spdy.errors import SpdyError
-from kwokctl.kubelet.streams.spdy.events import SpdyEvent, StreamData, StreamOpened, StreamReset
-from kwokctl.kubelet.streams.spdy.frames import ResetStatus
-from kwokctl.kubelet.streams.spdy.protocol import SpdyProtocol
+from kwokctl.kubelet.streams.spdy.header_blocks import DICTIONARY
+from kwokctl.kubelet.streams.spdy.protocol import (
+    SpdyEvent,
+    SpdyProtocol,
+    StreamData,
+    StreamOpened,
+    StreamReset,
+)
+from kwokctl.kubelet.streams.spdy.spdy_frames import ResetStatus, SpdyError
 from tests.support import spdy_client
 from tests.support.spdy_client import FIN, UNIDIRECTIONAL, Frame, SpdyClient
 

@@ -12,11 +12,14 @@ from kwokctl.kubelet.logs.file_source import file_source
 from kwokctl.kubelet.logs.lines import LogLine
 from kwokctl.kubelet.logs.query import LogQuery
 from kwokctl.kubelet.logs.source import HasEnded, LogSource, end_of
-from kwokctl.kubelet.streams.attach.documents import AttachEntry
-from kwokctl.kubelet.streams.remote.options import StreamOptions, read_options
-from kwokctl.kubelet.streams.remote.serving import serve_command
-from kwokctl.kubelet.streams.remote.statuses import CommandEnd
-from kwokctl.kubelet.streams.remote.streams import RemoteStreams, StreamName
+from kwokctl.kubelet.streams.command_streams import (
+    RemoteStreams,
+    StreamName,
+    StreamOptions,
+    read_options,
+)
+from kwokctl.kubelet.streams.remote_command import CommandEnd, serve_command
+from kwokctl.kubelet.streams.stream_documents import AttachEntry
 from kwokctl.kubelet.streams.targets import find_container
 
 _FROM_NOW_ON = LogQuery(follow=True, tail=0)

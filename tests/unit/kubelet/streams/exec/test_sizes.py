@@ -1,8 +1,10 @@
+""""""
+
 from collections.abc import Sequence
 
 import pytest
 
-from kwokctl.kubelet.streams.remote.sizes import TerminalSize, sizes
+from kwokctl.kubelet.streams.exec import TerminalSize, sizes
 
 
 async def _read(pieces: Sequence[bytes]) -> list[TerminalSize]:

@@ -3,21 +3,54 @@
 import logging
 from collections.abc import Awaitable, Callable
 
+import msgspec
 import orjson
 
 from kwokctl.embedded.http.messages import RawStream, Request
+from kwokctl.json_value import Json
+from kwokctl.kubelet.streams.command_streams import (
+    CHANNEL_PROTOCOLS,
+    SPDY_PROTOCOLS,
+    ChannelStreams,
+    RemoteStreams,
+    SpdyStreams,
+    StreamName,
+    StreamOptions,
+)
 from kwokctl.kubelet.streams.connections.lifetime import while_connected
 from kwokctl.kubelet.streams.connections.upgrade import (
     is_websocket,
     upgrade_to_spdy,
     upgrade_to_websocket,
 )
-from kwokctl.kubelet.streams.remote import channel_streams, spdy_streams
-from kwokctl.kubelet.streams.remote.channel_streams import ChannelStreams
-from kwokctl.kubelet.streams.remote.options import StreamOptions
-from kwokctl.kubelet.streams.remote.spdy_streams import SpdyStreams
-from kwokctl.kubelet.streams.remote.statuses import CommandEnd
-from kwokctl.kubelet.streams.remote.streams import RemoteStreams, StreamName
+
+
+class CommandEnd(msgspec.Struct, frozen=True):
+    """Exit code and message; a command that could not be started has no code."""
+
+    exit_code: int | None = 0
+    problem: str = ""
+
+    def status(self) -> dict[str, Json]:
+        """Return it as a Status of the API (meta/v1), from which clients take the exit code."""
+        metadata: dict[str, Json] = {"metadata": {}}
+        if self.exit_code == 0:
+            return metadata | {"status": "Success"}
+        failure = metadata | {"status": "Failure", "message": self.message}
+        if self.exit_code is None:
+            return failure | {"reason": "InternalError", "code": 500}
+        cause: dict[str, Json] = {"reason": "ExitCode", "message": str(self.exit_code)}
+        return failure | {"reason": "NonZeroExitCode", "details": {"causes": [cause]}}
+
+    @property
+    def message(self) -> str:
+        """Say it in words; empty if all went well."""
+        if self.exit_code is None:
+            return f"error executing command in container: {self.problem}"
+        if self.exit_code == 0:
+            return ""
+        return f"command terminated with non-zero exit code: exit status {self.exit_code}"
+
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +77,9 @@ async def serve_command(
 
 async def _upgraded(request: Request, raw: RawStream, options: StreamOptions) -> RemoteStreams:
     if is_websocket(request):
-        socket, protocol = await upgrade_to_websocket(request, raw, channel_streams.PROTOCOLS)
+        socket, protocol = await upgrade_to_websocket(request, raw, CHANNEL_PROTOCOLS)
         return ChannelStreams(socket, protocol, options)
-    connection, protocol = await upgrade_to_spdy(request, raw, spdy_streams.PROTOCOLS)
+    connection, protocol = await upgrade_to_spdy(request, raw, SPDY_PROTOCOLS)
     return SpdyStreams(connection, protocol, options)
 
 

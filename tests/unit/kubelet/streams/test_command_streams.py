@@ -1,11 +1,11 @@
+""""""
+
 import asyncio
 
 import pytest
 
+from kwokctl.kubelet.streams.command_streams import SpdyStreams, StreamName, StreamOptions
 from kwokctl.kubelet.streams.connections.spdy_connection import SpdyConnection
-from kwokctl.kubelet.streams.remote.options import StreamOptions
-from kwokctl.kubelet.streams.remote.spdy_streams import SpdyStreams
-from kwokctl.kubelet.streams.remote.streams import StreamName
 from kwokctl.tasks import beside
 from tests.support import virtual_time
 from tests.support.memory_wire import MemoryWire

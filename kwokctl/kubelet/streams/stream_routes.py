@@ -10,12 +10,10 @@ from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.logs.file_changes import FileChanges
-from kwokctl.kubelet.streams.attach.documents import ATTACHES
-from kwokctl.kubelet.streams.attach.handler import AttachHandler
-from kwokctl.kubelet.streams.commands.documents import EXECS
-from kwokctl.kubelet.streams.commands.handler import ExecHandler
-from kwokctl.kubelet.streams.forward.documents import FORWARDS
+from kwokctl.kubelet.streams.attach import AttachHandler
+from kwokctl.kubelet.streams.exec import ExecHandler
 from kwokctl.kubelet.streams.forward.handler import ForwardHandler
+from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
 
 _METHODS = frozenset({"GET", "POST"})
 

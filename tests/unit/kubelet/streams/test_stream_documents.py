@@ -1,8 +1,10 @@
+""""""
+
 import pytest
 
 from kwokctl.errors import ConfigError
 from kwokctl.kubelet.logs.file_changes import FileChanges
-from kwokctl.kubelet.streams.routes import StreamRoutes
+from kwokctl.kubelet.streams.stream_routes import StreamRoutes
 from tests.support.stream_server import Pods, read_documents
 
 

@@ -15,8 +15,8 @@ from benchmarks.report import Row, report
 from kwokctl.embedded.http.routes import Route
 from kwokctl.embedded.metrics import resident_bytes
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
-from kwokctl.kubelet.usage.pages import usual_metrics
-from kwokctl.kubelet.usage.routes import UsageRoutes, check_usage_documents
+from kwokctl.kubelet.usage.metric_pages import usual_metrics
+from kwokctl.kubelet.usage.usage_routes import UsageRoutes, check_usage_documents
 from tests.support.kubelet_rig import FakeFleet, client_tls, serving_kubelet
 
 _SERIES, _SCRAPES = 5, 100

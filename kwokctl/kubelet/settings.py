@@ -15,7 +15,7 @@ from kwokctl.errors import UsageError
 from kwokctl.kubelet.flags import parser
 from kwokctl.kubelet.relays import RelayedMetrics
 from kwokctl.kubelet.subjects import check_kubelet_documents
-from kwokctl.kubelet.usage.pages import usual_metrics
+from kwokctl.kubelet.usage.metric_pages import usual_metrics
 from kwokctl.model import ETCD, KWOK_CONTROLLER, HttpProbe
 from kwokctl.progress import Progress
 

@@ -13,7 +13,7 @@ from kwokctl.kubelet.logs.container_logs import ContainerLogs
 from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.streams.stream_routes import StreamRoutes
-from kwokctl.kubelet.usage.routes import UsageRoutes
+from kwokctl.kubelet.usage.usage_routes import UsageRoutes
 
 
 class KubeletSubjects:

@@ -6,7 +6,7 @@ from kwokctl.config.config_documents import Document
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
-from kwokctl.kubelet.usage.routes import check_usage_documents
+from kwokctl.kubelet.usage.usage_routes import check_usage_documents
 
 
 def check_kubelet_documents(documents: Sequence[Document]) -> None:

@@ -16,7 +16,7 @@ from kwokctl.host.paths import default_workdir, expanded
 from kwokctl.json_value import Json
 from kwokctl.kubelet.settings import KubeletSettings, TlsFiles, tls_files
 from kwokctl.kubelet.subjects import check_kubelet_documents
-from kwokctl.kubelet.usage.pages import usual_metrics
+from kwokctl.kubelet.usage.metric_pages import usual_metrics
 from kwokctl.kwok.flags import parser
 from kwokctl.kwok.without_effect import refuse_without_effect, without_server
 from kwokctl.progress import Progress

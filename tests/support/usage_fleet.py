@@ -8,9 +8,9 @@ from kwokctl.config.config_documents import Document
 from kwokctl.embedded.http.messages import Request
 from kwokctl.expr import yaml
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
-from kwokctl.kubelet.usage.metrics.reader import read_metrics
-from kwokctl.kubelet.usage.pages import usual_metrics
-from kwokctl.kubelet.usage.routes import UsageRoutes
+from kwokctl.kubelet.usage.metric_documents import read_metrics
+from kwokctl.kubelet.usage.metric_pages import usual_metrics
+from kwokctl.kubelet.usage.usage_routes import UsageRoutes
 
 START = 1_800_000_000.0
 """When the containers of a test start."""

@@ -12,8 +12,8 @@ from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
-from kwokctl.kubelet.usage.meters.node import NodeMeters
-from kwokctl.kubelet.usage.meters.pod import PodMeters
+from kwokctl.kubelet.usage.node_meters import NodeMeters
+from kwokctl.kubelet.usage.pod_meters import PodMeters
 
 _NANO = 1e9
 

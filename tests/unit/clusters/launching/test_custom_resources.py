@@ -22,9 +22,9 @@ from kwokctl.host.paths import WorkDir
 from kwokctl.kubelet.documents.selector import PodSelector
 from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
-from kwokctl.kubelet.usage.metrics.schema import MetricSpec
-from kwokctl.kubelet.usage.rules.rules import USAGES
-from kwokctl.kubelet.usage.rules.schema import UsageShape
+from kwokctl.kubelet.usage.metric_documents import MetricSpec
+from kwokctl.kubelet.usage.usage_rules import USAGES
+from kwokctl.kubelet.usage.usage_shape import UsageShape
 from kwokctl.replacing import replace
 from tests.support.fake_api_server import Reply, Request, serving
 from tests.support.options import cluster_options

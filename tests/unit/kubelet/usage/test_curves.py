@@ -2,10 +2,15 @@ from itertools import pairwise
 
 import pytest
 
-from kwokctl.kubelet.usage.curves.amount import read_amount
-from kwokctl.kubelet.usage.curves.curve import ConstantCurve, Curve
-from kwokctl.kubelet.usage.curves.shapes import RampCurve, SineCurve, StepCurve
-from kwokctl.kubelet.usage.curves.walk import WalkCurve
+from kwokctl.kubelet.usage.curves import (
+    ConstantCurve,
+    Curve,
+    RampCurve,
+    SineCurve,
+    StepCurve,
+    WalkCurve,
+    read_amount,
+)
 
 STEPS = StepCurve([(0, 1.0), (10, 3.0), (25, 0.5)])
 CURVES: tuple[Curve, ...] = (

@@ -1,7 +1,7 @@
 import pytest
 
 from kwokctl.errors import ConfigError
-from kwokctl.kubelet.usage.metrics.reader import read_metrics
+from kwokctl.kubelet.usage.metric_documents import read_metrics
 from tests.support.usage_fleet import HandFleet, documents, node, pod, running
 
 METRIC = """

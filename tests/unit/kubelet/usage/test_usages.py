@@ -1,7 +1,7 @@
 import pytest
 
 from kwokctl.errors import ConfigError
-from kwokctl.kubelet.usage.rules.rules import read_usages
+from kwokctl.kubelet.usage.usage_rules import read_usages
 from tests.support.usage_fleet import HandFleet, documents, pod, running
 
 CPU = 'container_cpu_usage_seconds_total{{container="{}",namespace="default",pod="{}"}}'

@@ -1,21 +1,67 @@
-"""The paths that tell what nodes use."""
+"""The paths that report the usage of nodes, and the addresses of the fleet's metrics.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+The addresses are in the form of Prometheus' HTTP service discovery, https://prometheus.io/docs/prometheus/latest/http_sd/
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
 
 from kwokctl.config.config_documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
 from kwokctl.embedded.http.routes import Route
 from kwokctl.embedded.resource_metrics import ANNOTATION, path_of
+from kwokctl.json_value import Json
 from kwokctl.kubelet.documents.in_force import lookup_uses
-from kwokctl.kubelet.fleet.own_addresses import behind_loopback
 from kwokctl.kubelet.fleet.views import FleetView
-from kwokctl.kubelet.usage.discovery import discovery
-from kwokctl.kubelet.usage.meters.fleet import FleetMeters
-from kwokctl.kubelet.usage.metrics.reader import METRIC, read_metrics
-from kwokctl.kubelet.usage.pages import MetricPages
-from kwokctl.kubelet.usage.rules.rules import USAGES, read_usages
+from kwokctl.kubelet.usage.metric_documents import METRIC, MetricDocument, read_metrics
+from kwokctl.kubelet.usage.metric_pages import MetricPages
+from kwokctl.kubelet.usage.node_meters import FleetMeters
 from kwokctl.kubelet.usage.summary import summary
+from kwokctl.kubelet.usage.usage_rules import USAGES, read_usages
+
+
+def discovery(
+    metrics: Iterable[MetricDocument], nodes: Iterable[str], *, host: str, scheme: str
+) -> bytes:
+    """Return a target for each Metric, or for each node if its path names one."""
+    names = list(nodes)
+    return msgspec.json.encode(
+        [
+            {
+                "targets": [host],
+                "labels": {
+                    "metrics_name": metric.name,
+                    "__scheme__": scheme,
+                    "__metrics_path__": path,
+                    **labels,
+                },
+            }
+            for metric in metrics
+            for path, labels in _paths(metric, names)
+        ]
+    )
+
+
+def _paths(metric: MetricDocument, nodes: list[str]) -> Iterator[tuple[str, dict[str, Json]]]:
+    if metric.is_of_any_node:
+        yield from ((metric.path_of(node), {"node": node}) for node in nodes)
+    else:
+        yield metric.spec.path, {}
+
+
+# Nodes have internal addresses of the network for measurements, 198.18.0.0/15 (RFC 2544, section C.2.2), which leads
+# nowhere: clients cannot dial them. With 127 as its first number such an address is one of this machine.
+_INTERNAL, _LOOPBACK = "198.", ("127.18.", "127.19.")
+
+
+def behind_loopback(address: str) -> str:
+    """Return the internal address of the node that answers at a loopback address, if it is of one."""
+    if not address.startswith(_LOOPBACK):
+        return ""
+    return _INTERNAL + address.partition(".")[2]
+
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _JSON = "application/json"

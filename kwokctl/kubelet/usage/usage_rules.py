@@ -1,9 +1,14 @@
 """Finds the usage of containers: in the documents for them, else in annotations of the pod."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from zlib import crc32
 
+import msgspec
+
 from kwokctl.config.config_documents import Document
+from kwokctl.errors import ConfigError
+from kwokctl.expr import yaml
 from kwokctl.expr.cel import MeasuredObject
 from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity
@@ -11,13 +16,39 @@ from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.documents.reader import Subject as DocumentPair
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
-from kwokctl.kubelet.usage.curves.curve import NO_USE, Curve
-from kwokctl.kubelet.usage.expressions.curve import expression_curve
-from kwokctl.kubelet.usage.expressions.language import UsageLanguage
-from kwokctl.kubelet.usage.expressions.objects import container_object
-from kwokctl.kubelet.usage.rules.annotations import annotated_usage, usual_usage
-from kwokctl.kubelet.usage.rules.schema import UsageEntry, UsageShape
-from kwokctl.kubelet.usage.rules.subject import UsageSubject
+from kwokctl.kubelet.usage.cel_expressions import UsageLanguage, container_object, expression_curve
+from kwokctl.kubelet.usage.curves import NO_USE, Curve
+from kwokctl.kubelet.usage.usage_shape import UsageEntry, UsageShape, UsageSubject
+
+PREFIX = "kwok.x-k8s.io/usage-"
+"""Followed by the name of the resource."""
+_USUAL: Mapping[str, UsageShape] = {
+    "cpu": UsageShape(value="1m"),
+    "memory": UsageShape(value="1Mi"),
+}
+"""The default usage; metrics-server leaves out pods that use nothing."""
+
+
+def usual_usage(resource: str) -> UsageShape | None:
+    """Return what is used where nothing is said, None of resources that are rarely measured."""
+    return _USUAL.get(resource)
+
+
+def annotated_usage(annotations: Mapping[str, str], resource: str) -> UsageShape | None:
+    """Return what an annotation says; raise ValueError if that is no usage."""
+    given = annotations.get(PREFIX + resource)
+    return None if given is None else _read_annotation(given)
+
+
+@lru_cache(maxsize=4096)
+def _read_annotation(text: str) -> UsageShape:
+    if "{" not in text:
+        return UsageShape(value=text)
+    try:
+        return msgspec.convert(yaml.load(text), UsageShape)
+    except (ConfigError, msgspec.ValidationError) as e:
+        raise ValueError(f"'{text}' is not a usage: {e}") from e
+
 
 USAGES = DocumentPair(
     kind="ResourceUsage",

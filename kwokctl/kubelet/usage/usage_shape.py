@@ -4,21 +4,44 @@
 found when a document is read, with its place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated, TypeAlias
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, field
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration, parse_time
 from kwokctl.json_value import Json
-from kwokctl.kubelet.usage.curves.amount import read_amount
-from kwokctl.kubelet.usage.curves.curve import Curve, constant_curve
-from kwokctl.kubelet.usage.curves.shapes import RampCurve, SineCurve, StepCurve
-from kwokctl.kubelet.usage.curves.walk import WalkCurve
-from kwokctl.kubelet.usage.expressions.language import check_amount
-from kwokctl.kubelet.usage.rules.subject import UsageSubject
+from kwokctl.kubelet.usage.cel_expressions import check_amount
+from kwokctl.kubelet.usage.curves import (
+    Curve,
+    RampCurve,
+    SineCurve,
+    StepCurve,
+    WalkCurve,
+    constant_curve,
+    read_amount,
+)
+
+
+class UsageSubject(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts that the use of a resource by a container may depend on."""
+
+    request: float
+    """The amount of the resource that it requests."""
+    started: float
+    """The time of its start, as a POSIX time stamp."""
+    number: int
+    """A random number that is stable: a hash of the container, different for each container."""
+    expressed: Callable[[str], Curve]
+    """Returns the use that an expression gives."""
+
+    def amount(self, given: str | float) -> float:
+        """Return an amount, which may be a share of the request."""
+        return read_amount(given).of(self.request)
+
 
 Quantity: TypeAlias = str | int | float
 """A quantity, or a share of the request: `250m`, `2`, `80%`."""

@@ -1,1 +1,0 @@
-"""Usage as functions of the age of a container, with their integrals."""

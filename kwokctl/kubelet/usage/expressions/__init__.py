@@ -1,1 +1,0 @@
-"""The CEL expressions of metrics and usages, and the variables that they see."""

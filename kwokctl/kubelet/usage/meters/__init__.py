@@ -1,1 +1,0 @@
-"""The present usage of containers, pods and nodes, and their counters."""

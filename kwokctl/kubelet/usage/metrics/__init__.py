@@ -1,1 +1,0 @@
-"""The documents of kind Metric, and the pages that are rendered from them."""

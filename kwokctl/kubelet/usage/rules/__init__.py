@@ -1,1 +1,0 @@
-"""The rules of usage: the documents ResourceUsage and ClusterResourceUsage, and annotations."""

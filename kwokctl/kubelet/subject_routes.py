@@ -10,8 +10,8 @@ from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import FleetView
 from kwokctl.kubelet.logs.container_logs import ContainerLogs
-from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges
+from kwokctl.kubelet.logs.log_documents import LOGS
 from kwokctl.kubelet.streams.stream_routes import StreamRoutes
 from kwokctl.kubelet.usage.usage_routes import UsageRoutes
 

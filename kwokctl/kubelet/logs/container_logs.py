@@ -8,14 +8,13 @@ from kwokctl.embedded.http.messages import TEXT, Answer, RefusedError, Request
 from kwokctl.embedded.http.routes import Route
 from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.fleet.views import ContainerView, FleetView, PodView
-from kwokctl.kubelet.logs.entries import GeneratedLines, LogsEntry
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.file_source import file_source
-from kwokctl.kubelet.logs.generated import GeneratedLog, Period
-from kwokctl.kubelet.logs.generated_source import GeneratedSource
+from kwokctl.kubelet.logs.generated import GeneratedLog, GeneratedSource, Period
 from kwokctl.kubelet.logs.lines import LogWriter
-from kwokctl.kubelet.logs.query import LogQuery, log_query
-from kwokctl.kubelet.logs.source import HasEnded, LogSource, end_of
+from kwokctl.kubelet.logs.log_documents import GeneratedLines, LogsEntry
+from kwokctl.kubelet.logs.log_query import LogQuery, log_query
+from kwokctl.kubelet.logs.log_source import HasEnded, LogSource, end_of
 
 
 class ContainerLogs:

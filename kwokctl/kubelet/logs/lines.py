@@ -12,7 +12,7 @@ import msgspec
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
-from kwokctl.kubelet.logs.query import LogQuery
+from kwokctl.kubelet.logs.log_query import LogQuery
 
 _PARTIAL = b"P"
 _TIME = re.compile(rb"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:[.,](\d+))?([Zz]|[-+]\d\d:?\d\d)")

@@ -10,8 +10,8 @@ from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.file_source import file_source
 from kwokctl.kubelet.logs.lines import LogLine
-from kwokctl.kubelet.logs.query import LogQuery
-from kwokctl.kubelet.logs.source import HasEnded, LogSource, end_of
+from kwokctl.kubelet.logs.log_query import LogQuery
+from kwokctl.kubelet.logs.log_source import HasEnded, LogSource, end_of
 from kwokctl.kubelet.streams.command_streams import (
     RemoteStreams,
     StreamName,

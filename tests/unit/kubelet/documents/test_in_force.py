@@ -7,7 +7,7 @@ import pytest
 from kwokctl.config.config_documents import Document
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.documents.reader import read_lookup
-from kwokctl.kubelet.logs.entries import LOGS
+from kwokctl.kubelet.logs.log_documents import LOGS
 from tests.support.kubelet_rig import pod
 
 

@@ -12,8 +12,8 @@ from kwokctl.embedded.http.messages import Answer, RefusedError, Request
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import ContainerView
 from kwokctl.kubelet.logs.container_logs import ContainerLogs
-from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges
+from kwokctl.kubelet.logs.log_documents import LOGS
 from tests.support import virtual_time
 from tests.support.kubelet_rig import FakeFleet, pod
 

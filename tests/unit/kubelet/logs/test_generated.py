@@ -2,10 +2,9 @@ import math
 
 import pytest
 
-from kwokctl.kubelet.logs.entries import GeneratedLines
-from kwokctl.kubelet.logs.generated import GeneratedLog, Period
-from kwokctl.kubelet.logs.generated_source import GeneratedSource
-from kwokctl.kubelet.logs.query import LogQuery
+from kwokctl.kubelet.logs.generated import GeneratedLog, GeneratedSource, Period
+from kwokctl.kubelet.logs.log_documents import GeneratedLines
+from kwokctl.kubelet.logs.log_query import LogQuery
 from tests.support.kubelet_rig import pod
 
 

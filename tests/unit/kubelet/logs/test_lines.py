@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kwokctl.kubelet.logs.lines import LogLine, LogWriter, parse_line, shown_time
-from kwokctl.kubelet.logs.query import LogQuery
+from kwokctl.kubelet.logs.log_query import LogQuery
 
 WRITTEN = (
     b"2026-01-01T00:00:01.5Z stdout F one",

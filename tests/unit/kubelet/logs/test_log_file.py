@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.kubelet.logs.log_file import LogFile
+from kwokctl.kubelet.logs.file_source import LogFile
 
 
 def lines_of(file: LogFile) -> list[bytes]:

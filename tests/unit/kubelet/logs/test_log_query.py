@@ -1,7 +1,9 @@
+""""""
+
 import pytest
 
 from kwokctl.embedded.http.messages import RefusedError, Request
-from kwokctl.kubelet.logs.query import LogQuery, log_query
+from kwokctl.kubelet.logs.log_query import LogQuery, log_query
 
 NOW = 1_800_000_000.0
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from kwokctl.kubelet.fleet.views import ContainerView, PodFinder, PodView
 from kwokctl.kubelet.logs.lines import LogLine
-from kwokctl.kubelet.logs.query import LogQuery
+from kwokctl.kubelet.logs.log_query import LogQuery
 
 HasEnded = Callable[[], Awaitable[bool]]
 """Tells whether a container has ended, or its pod was deleted: then nothing more is written."""

@@ -1,3 +1,5 @@
+""""""
+
 from typing import Any
 
 import pytest
@@ -6,7 +8,7 @@ from kwokctl.config.config_documents import Document
 from kwokctl.errors import ConfigError
 from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.documents.reader import read_lookup
-from kwokctl.kubelet.logs.entries import LOGS, LogsEntry
+from kwokctl.kubelet.logs.log_documents import LOGS, LogsEntry
 from tests.support.kubelet_rig import pod
 
 

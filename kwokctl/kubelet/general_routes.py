@@ -1,13 +1,28 @@
 """The answers of a kubelet that do not depend on its pods: health, its own metrics, disabled paths."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import msgspec
 
 from kwokctl.embedded.http.messages import Answer, Request
 from kwokctl.embedded.http.routes import Route
 from kwokctl.embedded.metrics import Help, joined_pages
-from kwokctl.kubelet.companion import ALONE, Companion
+
+
+async def _nothing() -> str:
+    return ""
+
+
+class Companion(msgspec.Struct, frozen=True, kw_only=True):
+    """The controller, where it shares the process and the port."""
+
+    is_ready: Callable[[], bool] = lambda: True
+    metrics: Callable[[], Awaitable[str]] = _nothing
+    """Returns its page in the Prometheus text format."""
+
+
+ALONE = Companion()
+"""There is nothing else."""
 
 REQUESTS = "kwok_kubelet_requests_total"
 MEANINGS: Help = {

@@ -28,8 +28,8 @@ from kwokctl.errors import KwokctlError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kubelet.companion import ALONE, Companion
-from kwokctl.kubelet.egress.server import EgressServer, egress_socket
+from kwokctl.kubelet.egress import EgressServer, egress_socket
+from kwokctl.kubelet.general_routes import ALONE, Companion
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.kubelet.wiring import KubeletProcess
 from kwokctl.tasks import beside, new_event_loop

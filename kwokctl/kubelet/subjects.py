@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kwokctl.config.config_documents import Document
-from kwokctl.kubelet.documents.reader import read_lookup
+from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.logs.log_documents import LOGS
 from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
 from kwokctl.kubelet.usage.usage_routes import check_usage_documents

@@ -1,31 +1,69 @@
 """Puts the parts of the kubelet server together."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+import os
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from random import Random
 
-from kwokctl.embedded.documents.custom_resources import CustomResources
+from kwokctl.config.config_documents import Document
+from kwokctl.embedded.documents.custom_resources import CustomResources, Use
 from kwokctl.embedded.documents.verdicts import Verdicts
-from kwokctl.embedded.http.routes import RouteTable
+from kwokctl.embedded.http.routes import Route, RouteTable
 from kwokctl.embedded.http.server import HttpServer
 from kwokctl.embedded.metrics import Labels, Metrics
 from kwokctl.kube.client import Client
-from kwokctl.kubelet.access.gate import Gate
+from kwokctl.kubelet.access.gate import Gate, node_of
 from kwokctl.kubelet.access.reviews import Reviews
-from kwokctl.kubelet.access.target import node_of
-from kwokctl.kubelet.companion import ALONE, Companion
+from kwokctl.kubelet.documents.document_reader import read_lookup
+from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.fleet.cluster_fleet import ClusterFleet
+from kwokctl.kubelet.fleet.views import FleetView
 from kwokctl.kubelet.general_routes import (
+    ALONE,
     MEANINGS,
     REQUESTS,
+    Companion,
     general_routes,
     without_debugging,
 )
+from kwokctl.kubelet.logs.container_logs import ContainerLogs
 from kwokctl.kubelet.logs.file_changes import FileChanges
-from kwokctl.kubelet.profiling.routes import profiling_routes
+from kwokctl.kubelet.logs.log_documents import LOGS
+from kwokctl.kubelet.profiling import profiling_routes
 from kwokctl.kubelet.relays import relay_routes
 from kwokctl.kubelet.settings import KubeletSettings
-from kwokctl.kubelet.subject_routes import KubeletSubjects
+from kwokctl.kubelet.streams.stream_routes import StreamRoutes
+from kwokctl.kubelet.usage.usage_routes import UsageRoutes
+
+
+class KubeletSubjects:
+    """Logs, streams and usage of a fleet, by the same documents."""
+
+    def __init__(
+        self,
+        fleet: FleetView,
+        documents: Sequence[Document],
+        changes: FileChanges,
+        wall: Callable[[], float],
+    ) -> None:
+        """Answer by the documents of files; ConfigError for those that are wrong."""
+        logs = read_lookup(LOGS, documents)
+        self._logs = ContainerLogs(fleet, logs, changes, wall)
+        self._streams = StreamRoutes(fleet, documents, changes, os.environ)
+        self.usage = UsageRoutes(fleet, documents, wall)
+        self.uses: Mapping[str, Use] = {
+            **lookup_uses(LOGS, logs, documents),
+            **self._streams.uses,
+            **self.usage.uses,
+        }
+        """The functions that put custom resources into force, by kind."""
+
+    def routes(self) -> Iterable[Route]:
+        """Return the paths of all subjects."""
+        yield from self._logs.routes()
+        yield from self._streams.routes()
+        yield from self.usage.routes()
+
 
 _MISSING_MOST = 1.0
 """Seconds between looks for a kind that the cluster does not serve yet."""

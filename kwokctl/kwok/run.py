@@ -22,7 +22,7 @@ from kwokctl.embedded.process import (
 )
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kubelet.companion import Companion
+from kwokctl.kubelet.general_routes import Companion
 from kwokctl.kubelet.run import answer
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kwok.credentials import cluster_authority, own_certificate

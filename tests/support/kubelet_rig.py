@@ -11,9 +11,8 @@ from kwokctl.embedded.http.listening import listening_sockets, server_tls
 from kwokctl.embedded.http.messages import Request
 from kwokctl.embedded.http.routes import Route, RouteTable
 from kwokctl.embedded.http.server import Admit, Certificate, HttpServer
-from kwokctl.kubelet.access.client import ClientIdentity
-from kwokctl.kubelet.access.reviews import NodeAccess
-from kwokctl.kubelet.fleet.memory import FleetMemory
+from kwokctl.kubelet.access.reviews import ClientIdentity, NodeAccess
+from kwokctl.kubelet.fleet.cluster_fleet import FleetMemory
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
 from tests.support.certificates import Pair, certificates
 

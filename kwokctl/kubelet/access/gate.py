@@ -1,13 +1,52 @@
-"""Lets clients pass that are known and have the right to what they ask for."""
+"""Lets clients pass that are known and have the right to their request.
+
+The rights are those of a kubelet's own table,
+https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/#kubelet-authorization,
+with the fine-grained ones: several are several ways to the same right.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from kwokctl.embedded.http.messages import RefusedError, Request
 from kwokctl.embedded.http.server import Certificate
-from kwokctl.kubelet.access.client import ANONYMOUS, ClientIdentity, of_certificate
-from kwokctl.kubelet.access.reviews import NodeAccess
-from kwokctl.kubelet.access.rights import subresources, verb
+from kwokctl.kubelet.access.reviews import ANONYMOUS, ClientIdentity, NodeAccess, of_certificate
+from kwokctl.kubelet.fleet.views import FleetView
+
+_VERBS = {
+    "POST": "create",
+    "GET": "get",
+    "HEAD": "get",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+_SUBRESOURCES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("/stats", ("stats",)),
+    ("/metrics", ("metrics",)),
+    ("/discovery", ("metrics",)),  # no kubelet's: it says where metrics are
+    ("/logs", ("log",)),
+    ("/checkpoint", ("checkpoint",)),
+    ("/statusz", ("statusz",)),
+    ("/flagz", ("configz",)),
+    ("/pods", ("pods", "proxy")),
+    ("/runningpods", ("pods", "proxy")),
+    ("/healthz", ("healthz", "proxy")),
+    ("/configz", ("configz", "proxy")),
+)
+_OTHERS = ("proxy",)
+
+
+def verb(method: str) -> str:
+    """Return the verb of a method, empty for an unknown one."""
+    return _VERBS.get(method, "")
+
+
+def subresources(path: str) -> tuple[str, ...]:
+    """Return the subresources of `nodes`; a right to any one of them is a right to the path."""
+    found = (names for root, names in _SUBRESOURCES if path == root or path.startswith(f"{root}/"))
+    return next(found, _OTHERS)
+
 
 _SCHEME = "bearer"
 
@@ -81,3 +120,21 @@ class Gate:
             if await self._reviewer.allows(who, access):
                 return True
         return False
+
+
+_OF_PODS = frozenset({"containerLogs", "exec", "attach", "portForward", "run"})
+
+
+def node_of(fleet: FleetView) -> NodeOf:
+    """Return what finds it: the node of the pod in the path, or the one that the path names."""
+
+    async def find(request: Request) -> str:
+        first, *more = request.segments
+        if first in _OF_PODS and len(more) >= 2:
+            pod = await fleet.pod(more[0], more[1])
+            return pod.node if pod is not None else ""
+        if first in {"metrics", "stats"} and len(more) >= 2 and more[0] == "nodes":
+            return more[1]
+        return ""
+
+    return find

@@ -9,13 +9,13 @@ from kwokctl.config.config_documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
 from kwokctl.embedded.documents.reading import AcceptedDocument, CustomDocuments
 from kwokctl.embedded.documents.verdicts import Bodies
-from kwokctl.kubelet.documents.lookup import Lookup
-from kwokctl.kubelet.documents.reader import (
+from kwokctl.kubelet.documents.document_reader import (
     Subject,
     namespace_of,
     read_of_cluster,
     read_of_pod,
 )
+from kwokctl.kubelet.documents.lookup import Lookup
 
 T = TypeVar("T")
 V = TypeVar("V")

@@ -6,7 +6,7 @@ import msgspec
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import gotemplate
-from kwokctl.kubelet.documents.reader import Subject
+from kwokctl.kubelet.documents.document_reader import Subject
 
 _FASTEST = 10_000.0
 _MOST_KEPT = 10_000_000

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from kwokctl.kubelet.documents.reader import Subject
+from kwokctl.kubelet.documents.document_reader import Subject
 
 
 class AttachEntry(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

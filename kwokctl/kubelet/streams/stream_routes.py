@@ -6,8 +6,8 @@ from kwokctl.config.config_documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
 from kwokctl.embedded.http.messages import UpgradeHandler
 from kwokctl.embedded.http.routes import Route
+from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.documents.in_force import lookup_uses
-from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.streams.attach import AttachHandler

@@ -12,9 +12,9 @@ from kwokctl.expr import yaml
 from kwokctl.expr.cel import MeasuredObject
 from kwokctl.expr.cel.cel_errors import CelValueError
 from kwokctl.expr.cel.values.quantities import parse_quantity
+from kwokctl.kubelet.documents.document_reader import Subject as DocumentPair
+from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.documents.lookup import Lookup
-from kwokctl.kubelet.documents.reader import Subject as DocumentPair
-from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
 from kwokctl.kubelet.usage.cel_expressions import UsageLanguage, container_object, expression_curve
 from kwokctl.kubelet.usage.curves import NO_USE, Curve

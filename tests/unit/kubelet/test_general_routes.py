@@ -4,8 +4,7 @@ import pytest
 
 from kwokctl.embedded.http.messages import Answer, Request
 from kwokctl.embedded.http.routes import Route
-from kwokctl.kubelet.companion import Companion
-from kwokctl.kubelet.general_routes import general_routes, without_debugging
+from kwokctl.kubelet.general_routes import Companion, general_routes, without_debugging
 from tests.support.kubelet_rig import serving_kubelet
 
 

@@ -19,7 +19,7 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.config.document_kinds import API_VERSIONS, KINDS, KWOK
 from kwokctl.controller.stages import schema
 from kwokctl.host.paths import WorkDir
-from kwokctl.kubelet.documents.selector import PodSelector
+from kwokctl.kubelet.documents.lookup import PodSelector
 from kwokctl.kubelet.logs.log_documents import LOGS
 from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
 from kwokctl.kubelet.usage.metric_documents import MetricSpec

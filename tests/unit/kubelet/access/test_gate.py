@@ -1,9 +1,7 @@
 import pytest
 
 from kwokctl.embedded.http.messages import RefusedError, Request
-from kwokctl.kubelet.access.gate import Gate
-from kwokctl.kubelet.access.rights import subresources, verb
-from kwokctl.kubelet.access.target import node_of
+from kwokctl.kubelet.access.gate import Gate, node_of, subresources, verb
 from tests.support.kubelet_rig import FakeFleet, FakeReviewer, pod
 
 LOGS = "/containerLogs/default/app/c"

@@ -4,8 +4,7 @@ from typing import Any
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kubelet.access.client import ClientIdentity
-from kwokctl.kubelet.access.reviews import NodeAccess, Reviews
+from kwokctl.kubelet.access.reviews import ClientIdentity, NodeAccess, Reviews
 from tests.support.fake_api_server import Reply, Request, serving
 
 EVE = ClientIdentity(username="eve", uid="7", groups=("g",), extra=(("scopes", ("a",)),))

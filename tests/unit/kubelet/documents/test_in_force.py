@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kwokctl.config.config_documents import Document
+from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.documents.in_force import lookup_uses
-from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.logs.log_documents import LOGS
 from tests.support.kubelet_rig import pod
 

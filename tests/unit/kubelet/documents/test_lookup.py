@@ -1,5 +1,10 @@
-from kwokctl.kubelet.documents.lookup import ClusterDocument, DocumentEntry, Lookup, PodDocument
-from kwokctl.kubelet.documents.selector import PodSelector
+from kwokctl.kubelet.documents.lookup import (
+    ClusterDocument,
+    DocumentEntry,
+    Lookup,
+    PodDocument,
+    PodSelector,
+)
 from tests.support.kubelet_rig import pod
 
 

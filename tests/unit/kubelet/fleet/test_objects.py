@@ -1,6 +1,6 @@
 import msgspec
 
-from kwokctl.kubelet.fleet.objects import NodeObject, PodObject, node_view, pod_view
+from kwokctl.kubelet.fleet.api_objects import NodeObject, PodObject, node_view, pod_view
 
 POD = b"""{"metadata":{"name":"p","namespace":"a","uid":"u","labels":{"x":"y"},
 "annotations":{"k":"v"},"creationTimestamp":"1970-01-01T00:01:00Z"},

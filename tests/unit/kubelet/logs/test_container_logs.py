@@ -9,7 +9,7 @@ import pytest
 
 from kwokctl.config.config_documents import Document
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
-from kwokctl.kubelet.documents.reader import read_lookup
+from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.fleet.views import ContainerView
 from kwokctl.kubelet.logs.container_logs import ContainerLogs
 from kwokctl.kubelet.logs.file_changes import FileChanges

@@ -6,8 +6,8 @@ import pytest
 
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import ConfigError
+from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.documents.lookup import Lookup
-from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.logs.log_documents import LOGS, LogsEntry
 from tests.support.kubelet_rig import pod
 

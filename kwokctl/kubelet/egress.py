@@ -1,21 +1,86 @@
-"""Connects the API server to what it asks for: nodes are this server, the rest is dialled.
+"""Connects the API server to the targets of its CONNECT requests: nodes are this server, the rest is dialled.
 
 The API server has all of its connections to the cluster made here (`--egress-selector-config-file`, of the
 type `cluster`), also those to webhooks and extension servers. So a node is reached by its internal address,
-which leads nowhere, and which `nodes/proxy` accepts: it refuses loopback addresses.
+which leads nowhere, and which `nodes/proxy` accepts: it refuses loopback addresses. The form of its requests is that
+of https://www.rfc-editor.org/rfc/rfc9110.html#section-9.3.6
 """
 
 import asyncio
 import logging
+import re
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from kwokctl.embedded.http.listening import serve_each, unix_socket
 from kwokctl.embedded.http.messages import RefusedError
-from kwokctl.kubelet.egress.relay import relay
-from kwokctl.kubelet.egress.target import ConnectTarget, target_of
+
+_PIECE = 64 * 1024
+
+
+async def relay(near: socket.socket, far: socket.socket) -> None:
+    """Pass bytes on until both sides have ended, or one is gone; then close both."""
+    here, there = await _streams(near), await _streams(far)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_pass_on(here[0], there[1]))
+            tasks.create_task(_pass_on(there[0], here[1]))
+    except* OSError:
+        pass
+    finally:
+        here[1].close()
+        there[1].close()
+
+
+async def _streams(end: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    if end.family == socket.AF_UNIX:
+        return await asyncio.open_unix_connection(sock=end)
+    return await asyncio.open_connection(sock=end)
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(_PIECE):
+        writer.write(data)
+        await writer.drain()
+    with suppress(OSError):
+        writer.write_eof()
+
+
+_LONGEST = 4096
+_END = b"\r\n\r\n"
+_LINE = re.compile(rb"CONNECT (\[[0-9A-Fa-f:.%]+\]|[\w.-]+):([0-9]{1,5}) HTTP/1\.[01]\r\n")
+
+
+class ConnectTarget(NamedTuple):
+    """The address that the API server asks for."""
+
+    host: str
+    port: int
+
+
+async def target_of(connection: socket.socket) -> ConnectTarget:
+    """Return what a new connection asks for; RefusedError if that is no CONNECT."""
+    loop, head = asyncio.get_running_loop(), b""
+    while _END not in head:
+        if len(head) > _LONGEST:
+            raise RefusedError(431, "the head of the request is too long")
+        data = await loop.sock_recv(connection, _LONGEST)
+        if not data:
+            raise RefusedError(400, "the connection has ended before its request")
+        head += data
+    return _read(head)
+
+
+def _read(head: bytes) -> ConnectTarget:
+    found = _LINE.match(head)
+    # What came ahead would be lost: the API server sends nothing before the answer.
+    if found is None or not head.endswith(_END) or int(found[2]) > 65535:
+        raise RefusedError(400, "CONNECT is served here, and nothing else")
+    return ConnectTarget(found[1].decode("ascii").strip("[]"), int(found[2]))
+
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,13 @@ import msgspec
 from kwokctl.config.config_documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.json_value import Json
-from kwokctl.kubelet.documents.lookup import ClusterDocument, DocumentEntry, Lookup, PodDocument
-from kwokctl.kubelet.documents.selector import PodSelector
+from kwokctl.kubelet.documents.lookup import (
+    ClusterDocument,
+    DocumentEntry,
+    Lookup,
+    PodDocument,
+    PodSelector,
+)
 
 T = TypeVar("T")
 S = TypeVar("S")

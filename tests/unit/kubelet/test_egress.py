@@ -12,7 +12,7 @@ from kwokctl.embedded.http.messages import Answer, Request
 from kwokctl.embedded.http.routes import Route, RouteTable
 from kwokctl.embedded.http.server import HttpServer
 from kwokctl.errors import UnavailableError
-from kwokctl.kubelet.egress.server import EgressServer, egress_socket
+from kwokctl.kubelet.egress import EgressServer, egress_socket
 from tests.support.kubelet_rig import client_tls, everybody, kubelet_tls
 from tests.support.ports import free_port
 

@@ -8,9 +8,7 @@ import pytest
 
 from kwokctl.etcd.protobuf import fields
 from kwokctl.kubelet.general_routes import general_routes
-from kwokctl.kubelet.profiling.pprof import profile
-from kwokctl.kubelet.profiling.routes import profiling_routes
-from kwokctl.kubelet.profiling.sampler import PERIOD, StackSampler
+from kwokctl.kubelet.profiling import PERIOD, StackSampler, profile, profiling_routes
 from tests.support.eventually import eventually
 from tests.support.kubelet_rig import serving_kubelet
 

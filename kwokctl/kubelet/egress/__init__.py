@@ -1,1 +1,0 @@
-"""The egress proxy with which the API server reaches nodes at their own addresses, by CONNECT."""

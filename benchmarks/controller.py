@@ -28,7 +28,7 @@ import orjson
 from benchmarks.report import Row, report
 from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.components.catalog import usual_options
-from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client

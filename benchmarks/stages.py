@@ -37,11 +37,11 @@ from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.wiring import Controller
-from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
-from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.store import ObjectStore
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.embedded.process import collect_rarely
 from kwokctl.embedded.selection import select
 from kwokctl.etcd.kv import request_encoding

@@ -37,14 +37,14 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import with_values
 from kwokctl.config.quantity import to_bytes
 from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
-from kwokctl.dataplane.etcd import EtcdRoute
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.bulk.api_bulk import PARALLEL_REQUESTS
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdRoute
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import RequestError, UnavailableError, UsageError, make_room
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status

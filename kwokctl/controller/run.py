@@ -26,13 +26,13 @@ from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
 from kwokctl.controller.stages_in_force import ChangingStages
 from kwokctl.controller.wiring import Controller
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdRoute
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdRoute
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.embedded.documents.custom_resources import CustomResources
 from kwokctl.embedded.documents.verdicts import Verdicts

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 
 import orjson
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
-from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys, is_readable
+from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import DataPlane, ObjectKey
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 

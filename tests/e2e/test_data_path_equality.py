@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from kwokctl.dataplane.copies.difference import difference, spelled, value_at
+from kwokctl.dataplane.copies.first_difference import difference, spelled, value_at
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.json_value import Json
 from tests.support.data_paths import data_paths

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from kwokctl.dataplane.api import FIELD_MANAGER
-from kwokctl.dataplane.events.encode import stored_value
+from kwokctl.dataplane.api_plane import FIELD_MANAGER
+from kwokctl.dataplane.events.event_bytes import stored_value
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv.kv import KeyValue

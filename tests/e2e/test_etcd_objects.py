@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.dataplane.objects.resources import StoredResource, resources_with
-from kwokctl.dataplane.objects.stored import (
+from kwokctl.dataplane.objects.stored_values import (
     JSON,
     StoredObject,
     UndecodableError,

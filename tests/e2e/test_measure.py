@@ -12,7 +12,7 @@ import pytest
 
 from kwokctl.clusters.direct_etcd.access import own_objects
 from kwokctl.clusters.state.home import Home
-from kwokctl.dataplane.objects.stored import decoded
+from kwokctl.dataplane.objects.stored_values import decoded
 from kwokctl.etcd.kv.kv import KeyChange, prefix_end
 from kwokctl.etcd.marks.present import current_revision
 from kwokctl.host.paths import WorkDir

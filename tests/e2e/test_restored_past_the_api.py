@@ -15,8 +15,8 @@ from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.config.options import with_values
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.objects.stored import decoded
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.objects.stored_values import decoded
 from kwokctl.etcd.kv.kv import prefix_end
 from kwokctl.host.paths import WorkDir, cache_dir
 from kwokctl.json_value import Json

@@ -15,7 +15,7 @@ from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import Resource

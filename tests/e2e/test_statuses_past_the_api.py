@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.copies.difference import difference, spelled
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.copies.first_difference import difference, spelled
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json

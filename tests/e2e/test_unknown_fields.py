@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.dataplane.objects.stored import json_value
+from kwokctl.dataplane.object_store import ObjectStore
+from kwokctl.dataplane.objects.stored_values import json_value
 from kwokctl.dataplane.port import ObjectKey, Patch
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES

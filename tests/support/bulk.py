@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kwokctl.dataplane.bulk.api import ApiBulk
+from kwokctl.dataplane.bulk.api_bulk import ApiBulk
 from kwokctl.dataplane.bulk.locate import BulkAccess
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.port import KubeletWriter, NewObjects
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access

@@ -5,11 +5,11 @@ from typing import Any
 
 import orjson
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.events.encode import stored_value
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.events.event_bytes import stored_value
 from kwokctl.dataplane.events.object_event import ObjectEvent
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.objects.stored import decoded
+from kwokctl.dataplane.objects.stored_values import decoded
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json

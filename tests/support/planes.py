@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.store import ObjectStore
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.kube.client import Client

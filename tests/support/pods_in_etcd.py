@@ -20,11 +20,11 @@ from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.wiring import Controller
-from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.embedded.selection import select
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json

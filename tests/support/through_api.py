@@ -1,6 +1,6 @@
 """What clusters in memory have in common as data planes: everything goes through their API."""
 
-from kwokctl.dataplane.bulk.api import ApiBulk
+from kwokctl.dataplane.bulk.api_bulk import ApiBulk
 from kwokctl.dataplane.port import DirectWriter, KubeletWriter, NewObjects, OldObjects
 
 

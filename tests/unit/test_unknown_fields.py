@@ -28,9 +28,14 @@ from kwokctl.clusters.time_travel.make_mark import copied, write_witness
 from kwokctl.clusters.time_travel.settling import Settling
 from kwokctl.dataplane.copies.json_stamp import stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX, protobuf_stamp
-from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.etcd_plane import EtcdPlane
 from kwokctl.dataplane.objects.resources import resources_with
-from kwokctl.dataplane.objects.stored import UndecodableError, decoded, json_value, value_with
+from kwokctl.dataplane.objects.stored_values import (
+    UndecodableError,
+    decoded,
+    json_value,
+    value_with,
+)
 from kwokctl.dataplane.port import Patch
 from kwokctl.errors import ConfigError
 from kwokctl.etcd.kv.kv import KeyValue
@@ -54,7 +59,7 @@ from tests.support.stage_documents import read
 from tests.unit.dataplane.copies.test_json_stamp import LATER, copy_of, thing
 from tests.unit.dataplane.copies.test_protobuf_stamp import NAME as OWN_NAME
 from tests.unit.dataplane.copies.test_protobuf_stamp import stamp
-from tests.unit.dataplane.test_api import answering
+from tests.unit.dataplane.test_api_plane import answering
 from tests.unit.dataplane.test_etcd_plane import POD, RUNNING, Api, Rig, route
 
 UNKNOWN: Mapping[str, Any] = {"fromTomorrow": {"a": [1, {"b": None}]}}

@@ -12,8 +12,8 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.components.definitions import etcd, kube_apiserver
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.objects.resources import DEFINITIONS, StoredResources, resources_with
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdGoneError, NotFoundError, UsageError
 from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.etcd.kv.maintenance import status

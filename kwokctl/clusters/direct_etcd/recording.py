@@ -16,7 +16,7 @@ from kwokctl.clusters.object_files.recording.recorder import KindHistory, until_
 from kwokctl.clusters.object_files.time_offsets import relative
 from kwokctl.dataplane.objects.merged_lists import lists_of_kind
 from kwokctl.dataplane.objects.resources import DEFINITION, StoredResource, StoredResources
-from kwokctl.dataplane.objects.stored import UndecodableError, decoded, json_value
+from kwokctl.dataplane.objects.stored_values import UndecodableError, decoded, json_value
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import KeyChange, KeyValue, prefix_end
 from kwokctl.etcd.marks.present import current_revision

@@ -33,7 +33,13 @@ from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock, pl
 from kwokctl.clusters.object_files.time_offsets import moment
 from kwokctl.dataplane.objects.merged_lists import lists_of_kind
 from kwokctl.dataplane.objects.resources import StoredResource
-from kwokctl.dataplane.objects.stored import JSON, UndecodableError, decoded, json_value, value_with
+from kwokctl.dataplane.objects.stored_values import (
+    JSON,
+    UndecodableError,
+    decoded,
+    json_value,
+    value_with,
+)
 from kwokctl.errors import (
     EtcdConflictError,
     EtcdGoneError,

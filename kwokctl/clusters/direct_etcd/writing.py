@@ -8,12 +8,12 @@ import msgspec
 from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.clusters.direct_etcd.finding import DEFAULT_NAMESPACE, PARALLEL_WRITES, WantedObjects
 from kwokctl.clusters.direct_etcd.given_objects import GivenObject, GivenObjects
-from kwokctl.dataplane.keys import is_readable
+from kwokctl.dataplane.etcd_keys import is_readable
 from kwokctl.dataplane.objects.api_types import api_type
-from kwokctl.dataplane.objects.encoding import ShapeError, encoded
+from kwokctl.dataplane.objects.protobuf_objects import ShapeError, encoded
 from kwokctl.dataplane.objects.resources import DEFINITION, StoredResource
-from kwokctl.dataplane.objects.stored import json_value, value_with
 from kwokctl.dataplane.objects.stored_kind import stored_kind
+from kwokctl.dataplane.objects.stored_values import json_value, value_with
 from kwokctl.errors import ApiError, ConfigError, ConflictError, KwokctlError, NotFoundError
 from kwokctl.etcd.kv.kv import KeyValue, prefix_end
 from kwokctl.json_value import Json

@@ -15,13 +15,13 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.setting import Setting
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdRoute
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdRoute
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.pacing import MOST_UNSEEN, Window
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.json_value import Json

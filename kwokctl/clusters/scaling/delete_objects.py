@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from kwokctl.clusters.scaling.cluster_reader import Existing
 from kwokctl.clusters.scaling.context import ScaleContext, amount
 from kwokctl.clusters.scaling.rate import held_back
-from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
+from kwokctl.dataplane.bulk.api_bulk import PARALLEL_REQUESTS
 from kwokctl.dataplane.port import OldObjects
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Step

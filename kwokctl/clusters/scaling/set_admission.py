@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.dataplane.admission import QUOTAS, WATCHED, AdmissionWatch
+from kwokctl.dataplane.admission_control import QUOTAS, WATCHED, AdmissionWatch
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import NAMESPACES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool

@@ -11,8 +11,8 @@ from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.clusters.time_travel.stored_marks import Marks
 from kwokctl.components.definitions import etcd, kube_apiserver
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.store import ObjectStore
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.errors import ApiError, ConflictError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client

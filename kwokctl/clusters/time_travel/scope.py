@@ -6,7 +6,7 @@ from itertools import groupby
 import msgspec
 
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
-from kwokctl.dataplane.keys import in_words
+from kwokctl.dataplane.etcd_keys import in_words
 from kwokctl.etcd.kv.kv import prefix_end
 from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.etcd.marks.present import Range

@@ -12,8 +12,8 @@ from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.reach import Reach
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.clusters.time_travel.stored_marks import Mark
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.pacing import write_until_shown
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import KeyValue, Put
 from kwokctl.etcd.marks.mark_content import Content

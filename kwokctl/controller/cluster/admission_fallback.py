@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from random import Random
 
-from kwokctl.dataplane.admission import WATCHED, AdmissionWatch
+from kwokctl.dataplane.admission_control import WATCHED, AdmissionWatch
 from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import until_answered

@@ -1,4 +1,4 @@
-"""Chooses how copies are made: from the created samples, and from what Stages do with them."""
+"""Chooses how copies are made: from the created samples, from what Stages do with them, and from what the API server accepts."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -16,23 +16,54 @@ from kwokctl.dataplane.bulk.copy_makers import (
     PlaceNeeds,
 )
 from kwokctl.dataplane.bulk.copy_values import CopyValues
+from kwokctl.dataplane.bulk.created_samples import Sample, as_created, in_protobuf, played
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located
 from kwokctl.dataplane.bulk.ready_nodes import is_healthy, seen_finish
-from kwokctl.dataplane.bulk.samples import Sample, as_created, in_protobuf, played
-from kwokctl.dataplane.bulk.soundness import soundness
-from kwokctl.dataplane.copies.difference import difference, spelled
+from kwokctl.dataplane.copies.first_difference import difference, spelled
 from kwokctl.dataplane.copies.json_stamp import Stamp, stamp_of, without_owners
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
-from kwokctl.dataplane.copies.symbolic_object import PlayedStatus, SymbolicObject
-from kwokctl.dataplane.copies.variable_fields import Copy, Path, Played, ValueSource, is_time
+from kwokctl.dataplane.copies.symbolic_object import PlayedStatus, SymbolicObject, filled
+from kwokctl.dataplane.copies.variable_fields import Copy, Path, Played, Role, ValueSource, is_time
 from kwokctl.dataplane.port import FakeKubelet, NewObjects
 from kwokctl.dataplane.scale_protocol import PodPlace
 from kwokctl.errors import CannotStampError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
-from kwokctl.kube.resource import NODES
-from kwokctl.kube.statuses import check_change
+from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.statuses import check_change, takes_any_text
 from kwokctl.replacing import replace
+
+_STATUS = "status"
+
+
+def soundness(resource: Resource, body: Json, stamp: Stamp) -> Callable[[Copy], bool]:
+    """Return the check of the copies that a stamp makes of an object that the API server has accepted.
+
+    Names, times and addresses are accepted with certainty, and so are values that Stages made of them.
+    """
+    readers = {
+        slot.path: slot.source.reader()
+        for slot in stamp.slots
+        if slot.path[0] == _STATUS and slot.source.role is Role.SERIAL
+    }
+    if not readers or resource not in {NODES, PODS}:
+        return lambda _: True
+    texts = [readers.pop(path) for path in list(readers) if takes_any_text(resource, path[1:])]
+    parts = {str(path[1]) for path in readers}
+
+    def is_sound(copy: Copy) -> bool:
+        for read in texts:
+            if type(read(copy)) is not str:
+                return False
+        if not parts:
+            return True
+        values = {path: read(copy) for path, read in readers.items()}
+        news = {part: filled(body[_STATUS][part], (_STATUS, part), values) for part in parts}
+        after = {**body, _STATUS: {**body[_STATUS], **news}}
+        return check_change(resource, body, after, parts) is None
+
+    return is_sound
+
 
 log = logging.getLogger(__name__)
 _ADDRESSES = ("10.0.0.1", "fd00::1")

@@ -5,8 +5,8 @@ from functools import lru_cache
 from itertools import repeat
 
 from kwokctl.dataplane.bulk.copy_makers import PlaceNeeds
+from kwokctl.dataplane.bulk.created_samples import Sample
 from kwokctl.dataplane.bulk.locate import BulkAccess
-from kwokctl.dataplane.bulk.samples import Sample
 from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.dataplane.scale_protocol import PODS_PER_REQUEST, PodPlace

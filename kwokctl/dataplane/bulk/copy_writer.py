@@ -13,8 +13,8 @@ from functools import partial
 from kwokctl.dataplane.bulk.choose_maker import chosen_maker
 from kwokctl.dataplane.bulk.copy_makers import CopyMaker, UncertainCopyError
 from kwokctl.dataplane.bulk.copy_values import CopyValues
+from kwokctl.dataplane.bulk.created_samples import SAMPLES, create_samples
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
-from kwokctl.dataplane.bulk.samples import SAMPLES, create_samples
 from kwokctl.dataplane.copies.json_stamp import Copy, in_order
 from kwokctl.dataplane.pacing import PARALLEL_WRITES, Window
 from kwokctl.dataplane.port import NewObjects

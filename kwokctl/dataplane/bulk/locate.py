@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from kwokctl.dataplane.bulk.api import ApiBulk
-from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.bulk.api_bulk import ApiBulk
+from kwokctl.dataplane.etcd_keys import Keys, is_readable
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import CannotStampError
 from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.kube.client import Client

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 import orjson
 
+from kwokctl.dataplane.bulk.created_samples import Sample
 from kwokctl.dataplane.bulk.locate import BulkAccess
-from kwokctl.dataplane.bulk.samples import Sample
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.field_sets import difference

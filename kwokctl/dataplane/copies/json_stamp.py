@@ -12,8 +12,8 @@ from operator import itemgetter
 
 import orjson
 
-from kwokctl.dataplane.copies.difference import difference, spelled, value_at
 from kwokctl.dataplane.copies.field_keys import field_of
+from kwokctl.dataplane.copies.first_difference import difference, spelled, value_at
 from kwokctl.dataplane.copies.variable_fields import (
     Copy,
     Finder,

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.leases.encode import Lease
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import (
     EtcdConflictError,
     EtcdGoneError,

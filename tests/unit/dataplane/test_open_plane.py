@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.open_plane import handshake
 from kwokctl.dataplane.port import ObjectKey
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError, EtcdGoneError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import Resource

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kwokctl.cli.output import results
 
 if TYPE_CHECKING:
-    from kwokctl.dataplane.objects.stored import StoredObject
+    from kwokctl.dataplane.objects.stored_values import StoredObject
     from kwokctl.etcd.kv.kv import KeyChange, KeyValue
 
 FORMS = ("key", "yaml", "json", "raw", "none")
@@ -47,7 +47,7 @@ class ObjectPrinter:
         results.emit_bytes(item.key + b"\n" + item.value + b"\n")
 
     def _json(self, item: "KeyValue") -> None:
-        from kwokctl.dataplane.objects.stored import json_value
+        from kwokctl.dataplane.objects.stored_values import json_value
 
         if found := self._decoded(item):
             results.emit_bytes(json_value(found.document))
@@ -63,7 +63,7 @@ class ObjectPrinter:
             results.emit(f"---\n# {key} | raw\n")
 
     def _decoded(self, item: "KeyValue") -> "StoredObject | None":
-        from kwokctl.dataplane.objects.stored import UndecodableError, decoded
+        from kwokctl.dataplane.objects.stored_values import UndecodableError, decoded
 
         key = item.key.decode(errors="replace")
         try:

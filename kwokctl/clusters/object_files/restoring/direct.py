@@ -19,10 +19,9 @@ from kwokctl.clusters.scaling.set_admission import SetAdmission, watched
 from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.reach import Reach
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.objects.encoding import ShapeError
-from kwokctl.dataplane.objects.repeated import RepeatedParts
-from kwokctl.dataplane.objects.stored import UndecodableError, decoded, value_with
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.objects.protobuf_objects import RepeatedParts, ShapeError
+from kwokctl.dataplane.objects.stored_values import UndecodableError, decoded, value_with
 from kwokctl.dataplane.pacing import write_until_shown
 from kwokctl.dataplane.port import FEWEST_COPIES
 from kwokctl.errors import EtcdConflictError

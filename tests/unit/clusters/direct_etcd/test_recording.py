@@ -19,7 +19,7 @@ from kwokctl.clusters.direct_etcd.replaying import StoredReplayRequest, replay_s
 from kwokctl.clusters.object_files.recording.replay import Replayed
 from kwokctl.clusters.object_files.recording.replay_clock import ReplayClock
 from kwokctl.dataplane.objects.resources import resources_with
-from kwokctl.dataplane.objects.stored import decoded, json_value, value_with
+from kwokctl.dataplane.objects.stored_values import decoded, json_value, value_with
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.progress import Silent

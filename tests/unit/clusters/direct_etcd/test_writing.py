@@ -10,7 +10,7 @@ from kwokctl.clusters.direct_etcd.finding import WantedObjects
 from kwokctl.clusters.direct_etcd.given_objects import GivenObject, GivenObjects
 from kwokctl.clusters.direct_etcd.writing import put_objects
 from kwokctl.dataplane.objects.resources import resources_with
-from kwokctl.dataplane.objects.stored import JSON, PROTOBUF, decoded
+from kwokctl.dataplane.objects.stored_values import JSON, PROTOBUF, decoded
 from kwokctl.errors import ConfigError, ConflictError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client

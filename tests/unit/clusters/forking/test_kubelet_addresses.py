@@ -6,11 +6,11 @@ import pytest
 
 from kwokctl.clusters.forking.kubelet_addresses import ForkedNode, KubeletPlace, Move
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.port import ObjectKey, Patch
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.json_value import Json
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool

@@ -14,7 +14,7 @@ from kwokctl.clusters.scaling.rate import FLOOR, Pace
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
 from kwokctl.clusters.state.resource_templates import load_templates
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.bulk.api import PARALLEL_REQUESTS
+from kwokctl.dataplane.bulk.api_bulk import PARALLEL_REQUESTS
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Silent

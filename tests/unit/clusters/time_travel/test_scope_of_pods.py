@@ -3,7 +3,7 @@
 import pytest
 
 from kwokctl.clusters.time_travel.scope import RewindScope, keeps_node, node_of
-from kwokctl.dataplane.objects.stored import json_value, value_with
+from kwokctl.dataplane.objects.stored_values import json_value, value_with
 from kwokctl.etcd.marks.mark_difference import Write
 
 SCOPE = RewindScope("/registry")

@@ -9,7 +9,7 @@ import pytest
 from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.dataplane.bulk.copy_makers import PlaceNeeds
 from kwokctl.dataplane.bulk.copy_values import CopyValues
-from kwokctl.dataplane.bulk.samples import Sample
+from kwokctl.dataplane.bulk.created_samples import Sample
 from kwokctl.dataplane.scale_protocol import PODS_PER_REQUEST, ControllerClient, PodPlace
 from kwokctl.errors import ApiError, CannotStampError
 from tests.support.bulk import NOWHERE, bulk_access, new_pods

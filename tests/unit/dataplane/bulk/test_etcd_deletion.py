@@ -5,8 +5,8 @@ import json
 import pytest
 
 from kwokctl.clusters.scaling.cluster_reader import Existing
-from kwokctl.dataplane.bulk.etcd import delete_in_etcd
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.bulk.etcd_bulk import delete_in_etcd
+from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import OldObjects
 from kwokctl.errors import CannotStampError, EtcdGoneError

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from kwokctl.dataplane.bulk.created_samples import Sample
 from kwokctl.dataplane.bulk.ready_nodes import WithoutTaints, is_healthy, seen_finish
-from kwokctl.dataplane.bulk.samples import Sample
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES
 from kwokctl.kube.transport.pool import Pool, Response

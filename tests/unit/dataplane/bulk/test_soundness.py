@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.bulk.soundness import soundness
+from kwokctl.dataplane.bulk.choose_maker import soundness
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp
 from kwokctl.dataplane.copies.variable_fields import Path, Role, Slot, ValueSource
 from kwokctl.json_value import Json

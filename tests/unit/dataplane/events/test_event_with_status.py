@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
-from kwokctl.dataplane.events.encode import stored_value
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.events.event_bytes import stored_value
 from kwokctl.dataplane.events.object_event import ObjectEvent
-from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.port import ObjectKey, Patch
-from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType

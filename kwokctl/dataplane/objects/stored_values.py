@@ -11,8 +11,7 @@ import msgspec
 
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.objects.api_types import ApiType, type_of_kind
-from kwokctl.dataplane.objects.decoding import ObjectDecoder
-from kwokctl.dataplane.objects.encoding import encoded
+from kwokctl.dataplane.objects.protobuf_objects import ObjectDecoder, encoded
 from kwokctl.dataplane.objects.stored_kind import StoredKind, stored_kind
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark, sized, tag

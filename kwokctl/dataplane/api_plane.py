@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import orjson
 
-from kwokctl.dataplane.bulk.api import ApiBulk
+from kwokctl.dataplane.bulk.api_bulk import ApiBulk
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.port import (

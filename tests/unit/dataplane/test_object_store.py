@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.dataplane.store import ObjectStore
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import KeyValue, Put, Txn, TxnAnswer
 from tests.support.memory_etcd import MemoryEtcd
@@ -115,7 +115,7 @@ def test_only_the_witness_of_a_mark_is_written_beside_it() -> None:
         str(file.relative_to(ROOT)): file.read_text("utf-8").count(".txn(")
         for file in (ROOT / "kwokctl").rglob("*.py")
     }
-    del calls["kwokctl/dataplane/store.py"]
+    del calls["kwokctl/dataplane/object_store.py"]
 
     assert {file for file, number in calls.items() if number} == {
         "kwokctl/clusters/time_travel/make_mark.py"

@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.dataplane.keys import Keys, in_words, is_readable
+from kwokctl.dataplane.etcd_keys import Keys, in_words, is_readable
 from kwokctl.kube.resource import DEPLOYMENTS, LEASES, NODES, PODS, SERVICES, Resource
 
 WIDGETS = Resource("example.com", "v1", "widgets", "Widget", namespaced=True)

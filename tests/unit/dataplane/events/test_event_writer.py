@@ -1,3 +1,5 @@
+""""""
+
 import asyncio
 import re
 from collections.abc import Mapping
@@ -6,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.events.encode import stored_value
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.events.event_bytes import stored_value
+from kwokctl.dataplane.events.event_writer import EventWriter
 from kwokctl.dataplane.events.object_event import ObjectEvent
-from kwokctl.dataplane.events.writer import EventWriter
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.store import ObjectStore
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.errors import EtcdGoneError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import EVENTS, NAMESPACES, PODS, Resource

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.dataplane.objects.encoding import ShapeError
-from kwokctl.dataplane.objects.repeated import RepeatedParts
-from kwokctl.dataplane.objects.stored import JSON, PROTOBUF, UndecodableError, decoded, value_with
+from kwokctl.dataplane.objects.protobuf_objects import RepeatedParts, ShapeError
+from kwokctl.dataplane.objects.stored_values import (
+    JSON,
+    PROTOBUF,
+    UndecodableError,
+    decoded,
+    value_with,
+)
 from kwokctl.json_value import Json
 
 RECORDED = json.loads(

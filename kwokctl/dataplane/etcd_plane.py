@@ -11,13 +11,14 @@ from typing import Self
 
 import msgspec
 
-from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.bulk.etcd import EtcdBulk
+from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.bulk.etcd_bulk import EtcdBulk
 from kwokctl.dataplane.bulk.locate import BulkAccess
+from kwokctl.dataplane.etcd_keys import Keys, is_readable
+from kwokctl.dataplane.events.event_writer import EventWriter
 from kwokctl.dataplane.events.object_event import ObjectEvent
-from kwokctl.dataplane.events.writer import EventWriter
-from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.leases.decode import stored_lease
+from kwokctl.dataplane.object_store import OPERATIONS_PER_TRANSACTION, ObjectStore
 from kwokctl.dataplane.pacing import BULK_TICK, Window
 from kwokctl.dataplane.port import (
     Figures,
@@ -30,7 +31,6 @@ from kwokctl.dataplane.port import (
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.status_change import as_of, is_of_status, version_of
-from kwokctl.dataplane.store import OPERATIONS_PER_TRANSACTION, ObjectStore
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, Put, TxnAnswer
 from kwokctl.expr.duration import format_time

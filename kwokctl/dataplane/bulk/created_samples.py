@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 import orjson
 
-from kwokctl.dataplane.bulk.api import patiently
+from kwokctl.dataplane.bulk.api_bulk import patiently
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.errors import ApiError, CannotStampError, RequestError

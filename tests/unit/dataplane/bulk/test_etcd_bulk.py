@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.cluster_reader import Existing
-from kwokctl.dataplane.bulk.etcd import EtcdBulk
+from kwokctl.dataplane.bulk.etcd_bulk import EtcdBulk
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import FEWEST_COPIES, NewObjects, OldObjects
 from kwokctl.errors import CannotStampError

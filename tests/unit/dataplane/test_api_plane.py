@@ -1,10 +1,12 @@
+""""""
+
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
-from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal
 from kwokctl.errors import ApiError

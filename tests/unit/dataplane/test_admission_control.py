@@ -1,8 +1,10 @@
+""""""
+
 import json
 
 import pytest
 
-from kwokctl.dataplane.admission import WATCHED, read_admission_control
+from kwokctl.dataplane.admission_control import WATCHED, read_admission_control
 from kwokctl.kube.resource import DEPLOYMENTS, EVENTS, NODES, PODS, Resource
 
 

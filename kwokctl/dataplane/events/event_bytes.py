@@ -1,10 +1,11 @@
-"""Encodes an Event for etcd as a protocol buffer, byte for byte as kube-apiserver stores it.
+"""Encodes Events for etcd as protocol buffers, byte for byte as kube-apiserver stores them.
 
 Field numbers are those of k8s.io/api/core/v1, k8s.io/apimachinery/pkg/apis/meta/v1 and
-k8s.io/apimachinery/pkg/runtime (generated.proto of each). Strings and numbers that are not pointers in
+k8s.io/apimachinery/pkg/runtime (generated.proto of each). Texts and numbers that are no pointers in
 Go are written even when they are empty.
 """
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import orjson
 from kwokctl.dataplane.copies import message_template
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.events.object_event import ObjectEvent
-from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
+from kwokctl.etcd.protobuf import LENGTH, VARINT, fields, mark, sized, tag, varint
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import EVENTS, Resource
 
@@ -157,3 +158,33 @@ def _managed_fields(manager: str, second: int, absent: tuple[str, ...]) -> bytes
 @lru_cache(maxsize=64)
 def _time(second: int) -> bytes:
     return message_template.time(second)
+
+
+_RAW_MARK = mark(2, LENGTH)
+"""The tag of the object in a runtime.Unknown of Kubernetes."""
+_LAST_MARK, _COUNT_MARK = mark(7, LENGTH), mark(8, VARINT)
+"""Tags of fields of an Event."""
+
+
+def recounted(stored: bytes, count: int, second: int) -> bytes | None:
+    """Return a stored Event with another count and last time; None if it is not encoded as expected."""
+    changed = {
+        _LAST_MARK: sized(tag(7, LENGTH), message_template.time(second)),
+        _COUNT_MARK: tag(8, VARINT) + varint(count),
+    }
+    head, end = len(PREFIX), len(stored)
+    if not stored.startswith(PREFIX):
+        return None
+    found = [stored[at:stop] for key, at, stop in fields(stored, head, end) if key == _RAW_MARK]
+    if not found:
+        return None
+    event = found[0]
+    raw = sized(tag(2, LENGTH), b"".join(_replaced(event, 0, len(event), changed)))
+    return PREFIX + b"".join(_replaced(stored, head, end, {_RAW_MARK: raw}))
+
+
+def _replaced(data: bytes, at: int, end: int, changed: Mapping[int, bytes]) -> Iterator[bytes]:
+    """Yield the fields of a message, with those of `changed` replaced."""
+    for key, _, stop in fields(data, at, end):
+        yield changed.get(key, data[at:stop])
+        at = stop

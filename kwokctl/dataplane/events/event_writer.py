@@ -8,12 +8,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
-from kwokctl.dataplane.events.encode import stored_value
+from kwokctl.dataplane.etcd_keys import Keys
+from kwokctl.dataplane.events.event_bytes import recounted, stored_value
 from kwokctl.dataplane.events.expiry import EventExpiry
 from kwokctl.dataplane.events.object_event import ObjectEvent
-from kwokctl.dataplane.events.recount import recounted
-from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.store import ObjectStore
+from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.errors import EtcdConflictError, EtcdRefusedError, RequestError
 from kwokctl.etcd.kv.kv import Compare, Put
 from kwokctl.json_value import Json

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.tasks import new_event_loop
 from tests.support.kubelet_rig import serving_kubelet
 

@@ -21,7 +21,7 @@ from benchmarks.report import Row, report
 from benchmarks.stages import PODS_PREFIX, START, Etcd, Played, beside, controller_of, play, pod
 from kwokctl.components.stage_sets import KUBELET_PODS
 from kwokctl.controller.engine.decoded import DecodedPod
-from kwokctl.embedded.process import collect_rarely
+from kwokctl.embedded.component_process import collect_rarely
 from kwokctl.etcd.kv.kv import Put, Txn, TxnAnswer
 from kwokctl.expr.duration import parse_time
 from tests.support import virtual_time

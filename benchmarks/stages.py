@@ -42,7 +42,7 @@ from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.object_store import ObjectStore
-from kwokctl.embedded.process import collect_rarely
+from kwokctl.embedded.component_process import collect_rarely
 from kwokctl.embedded.selection import select
 from kwokctl.etcd.kv import request_encoding
 from kwokctl.etcd.kv.kv import KeyValue, Kv, Put, Txn, TxnAnswer

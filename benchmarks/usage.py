@@ -12,8 +12,8 @@ from pathlib import Path
 
 from benchmarks.kubelet_process import MeteredKubelet, metered_kubelet
 from benchmarks.report import Row, report
-from kwokctl.embedded.http.routes import Route
-from kwokctl.embedded.metrics import resident_bytes
+from kwokctl.embedded.http.route_table import Route
+from kwokctl.embedded.process_metrics import resident_bytes
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
 from kwokctl.kubelet.usage.metric_pages import usual_metrics
 from kwokctl.kubelet.usage.usage_routes import UsageRoutes, check_usage_documents

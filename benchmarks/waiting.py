@@ -22,7 +22,7 @@ from benchmarks.stages import Etcd, beside, controller_of, pod, stages_of
 from kwokctl.controller.engine.decoded import DecodedPod
 from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
-from kwokctl.embedded.process import collect_rarely
+from kwokctl.embedded.component_process import collect_rarely
 from tests.support.stage_documents import read, stage
 
 _POD = Kind("v1", "Pod")

@@ -13,7 +13,7 @@ from kwokctl.config.extras.extras_reader import ExtraComponentShape
 from kwokctl.config.patches.document_shapes import StrictShape
 from kwokctl.config.patches.patch_reader import ComponentPatchShape
 from kwokctl.controller.configuration import OPTIONS, WITHOUT_SPANS
-from kwokctl.embedded.flags import RefusedFlag
+from kwokctl.embedded.flag_parser import RefusedFlag
 from kwokctl.kwok.flags import parser
 
 Row = tuple[str, ...]

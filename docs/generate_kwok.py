@@ -5,7 +5,7 @@ from pathlib import Path
 
 from docs.generate_options import filled
 from kwokctl.controller.configuration import DEFAULTS, OPTIONS
-from kwokctl.embedded.flags import DescribedFlag
+from kwokctl.embedded.flag_parser import DescribedFlag
 from kwokctl.kwok.flags import parser
 
 PAGE = Path(__file__).parent / "reference" / "kwok.md"

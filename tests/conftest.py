@@ -36,7 +36,7 @@ _MUST_NOT_BLOCK = ("controller", "dataplane", "embedded", "kubelet")
 
 _MAY_BLOCK = (
     ("controller/settings.py", "read_settings"),
-    ("embedded/metrics.py", "resident_bytes"),
+    ("embedded/process_metrics.py", "resident_bytes"),
 )
 """What is read before the loop has work, and what the kernel makes up as it is read."""
 

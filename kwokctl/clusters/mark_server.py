@@ -19,10 +19,10 @@ from kwokctl.clusters.time_travel.rest import WITHIN as REST_WITHIN
 from kwokctl.clusters.time_travel.rest import wait_at_rest
 from kwokctl.clusters.time_travel.rewind import rewind_cluster
 from kwokctl.clusters.time_travel.stored_marks import Mark
+from kwokctl.embedded.http.http_server import HttpServer
 from kwokctl.embedded.http.listening import serve_each, unix_socket
 from kwokctl.embedded.http.messages import Answer, Request
-from kwokctl.embedded.http.routes import Route, RouteTable
-from kwokctl.embedded.http.server import HttpServer
+from kwokctl.embedded.http.route_table import Route, RouteTable
 from kwokctl.errors import (
     BusyError,
     ComponentError,

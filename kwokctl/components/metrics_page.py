@@ -6,7 +6,7 @@ import msgspec
 
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions, spellings, value_of, with_values
-from kwokctl.embedded.metrics import relayed_path
+from kwokctl.embedded.process_metrics import relayed_path
 from kwokctl.model import KWOK_KUBELET, PROMETHEUS, ComponentName
 
 SERVER_NAME = "localhost"

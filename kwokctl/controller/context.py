@@ -11,7 +11,7 @@ from kwokctl.controller.object_warnings import ObjectWarnings
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.write_errors import RightsLog
 from kwokctl.dataplane.port import KubeletWriter
-from kwokctl.embedded.metrics import Metrics
+from kwokctl.embedded.process_metrics import Metrics
 
 
 class ControllerContext(msgspec.Struct, frozen=True, kw_only=True):

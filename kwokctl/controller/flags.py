@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kwokctl import __version__
-from kwokctl.embedded.flags import SWITCH, FlagParser, RefusedFlag, log_level, switch, whole
+from kwokctl.embedded.flag_parser import SWITCH, FlagParser, RefusedFlag, log_level, switch, whole
 
 NO_TRACING = "leave it out: no spans are exported; /metrics counts what is written"
 

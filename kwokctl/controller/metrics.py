@@ -1,6 +1,6 @@
 """The metrics of the controller."""
 
-from kwokctl.embedded.metrics import Help, Metrics
+from kwokctl.embedded.process_metrics import Help, Metrics
 
 _MEANINGS: Help = {
     "kwok_controller_objects": ("gauge", "Objects that are watched, by kind."),

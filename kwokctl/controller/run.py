@@ -34,12 +34,7 @@ from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
-from kwokctl.embedded.documents.custom_resources import CustomResources
-from kwokctl.embedded.documents.verdicts import Verdicts
-from kwokctl.embedded.http.listening import listening_sockets, listening_sockets_nearby
-from kwokctl.embedded.http.routes import RouteTable
-from kwokctl.embedded.http.server import HttpServer
-from kwokctl.embedded.process import (
+from kwokctl.embedded.component_process import (
     LogProgress,
     collect_rarely,
     end_at_signals,
@@ -50,6 +45,11 @@ from kwokctl.embedded.process import (
     log_to_stderr,
     set_verbosity,
 )
+from kwokctl.embedded.documents.custom_resource_watch import CustomResources
+from kwokctl.embedded.documents.verdicts import Verdicts
+from kwokctl.embedded.http.http_server import HttpServer
+from kwokctl.embedded.http.listening import listening_sockets, listening_sockets_nearby
+from kwokctl.embedded.http.route_table import RouteTable
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client

@@ -18,7 +18,7 @@ from kwokctl.controller.stages.lives import LIFE, STAGES
 from kwokctl.controller.stages.model import POD, Stage
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.controller.stages.rivals import read_shipped
-from kwokctl.embedded.flags import parse_address
+from kwokctl.embedded.flag_parser import parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.etcd.member import EtcdTarget

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from kwokctl import __version__
-from kwokctl.embedded.flags import FlagParser, log_level, parse_address
-from kwokctl.embedded.process import failed, log, log_to_stderr, set_verbosity
+from kwokctl.embedded.component_process import failed, log, log_to_stderr, set_verbosity
+from kwokctl.embedded.flag_parser import FlagParser, log_level, parse_address
 from kwokctl.errors import KwokctlError
 from kwokctl.tasks import new_event_loop
 

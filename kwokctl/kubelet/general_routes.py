@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 import msgspec
 
 from kwokctl.embedded.http.messages import Answer, Request
-from kwokctl.embedded.http.routes import Route
-from kwokctl.embedded.metrics import Help, joined_pages
+from kwokctl.embedded.http.route_table import Route
+from kwokctl.embedded.process_metrics import Help, joined_pages
 
 
 async def _nothing() -> str:

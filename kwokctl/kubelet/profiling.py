@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
 
 PERIOD = 0.01

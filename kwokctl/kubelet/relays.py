@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
-from kwokctl.embedded.http.routes import Route
-from kwokctl.embedded.metrics import relayed_path
+from kwokctl.embedded.http.route_table import Route
+from kwokctl.embedded.process_metrics import relayed_path
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.transport.probe import fetched
 from kwokctl.kube.transport.wire import Response

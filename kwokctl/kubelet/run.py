@@ -9,12 +9,7 @@ from random import Random
 
 from kwokctl import __version__
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
-from kwokctl.embedded.http.listening import (
-    listening_sockets,
-    listening_sockets_nearby,
-    server_tls,
-)
-from kwokctl.embedded.process import (
+from kwokctl.embedded.component_process import (
     LogProgress,
     collect_rarely,
     end_at_signals,
@@ -23,6 +18,11 @@ from kwokctl.embedded.process import (
     log,
     log_to_stderr,
     set_verbosity,
+)
+from kwokctl.embedded.http.listening import (
+    listening_sockets,
+    listening_sockets_nearby,
+    server_tls,
 )
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.client import Client

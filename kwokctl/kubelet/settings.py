@@ -10,7 +10,7 @@ from kwokctl import __version__
 from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.config.document_kinds import FOR_KUBELET
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.embedded.flags import SWITCH, FlagParser, log_level, parse_address
+from kwokctl.embedded.flag_parser import SWITCH, FlagParser, log_level, parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import UsageError
 from kwokctl.kubelet.relays import RelayedMetrics

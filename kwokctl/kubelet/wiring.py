@@ -6,11 +6,11 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from random import Random
 
 from kwokctl.config.config_documents import Document
-from kwokctl.embedded.documents.custom_resources import CustomResources, Use
+from kwokctl.embedded.documents.custom_resource_watch import CustomResources, Use
 from kwokctl.embedded.documents.verdicts import Verdicts
-from kwokctl.embedded.http.routes import Route, RouteTable
-from kwokctl.embedded.http.server import HttpServer
-from kwokctl.embedded.metrics import Labels, Metrics
+from kwokctl.embedded.http.http_server import HttpServer
+from kwokctl.embedded.http.route_table import Route, RouteTable
+from kwokctl.embedded.process_metrics import Labels, Metrics
 from kwokctl.kube.client import Client
 from kwokctl.kubelet.access.gate import Gate, node_of
 from kwokctl.kubelet.access.reviews import Reviews

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from kwokctl.controller.flags import parser as controller_parser
-from kwokctl.embedded.flags import SWITCH, FlagParser, RefusedFlag
+from kwokctl.embedded.flag_parser import SWITCH, FlagParser, RefusedFlag
 
 _NO_TOKEN_FILE = "leave it out: the server asks for tokens of the cluster"  # noqa: S105 - a remedy
 

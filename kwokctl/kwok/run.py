@@ -11,7 +11,7 @@ from kwokctl.controller.membership.identity import own_identity
 from kwokctl.controller.run import play
 from kwokctl.controller.serving.routes import Handlers
 from kwokctl.embedded.cluster_access import cluster_access, with_credential
-from kwokctl.embedded.process import (
+from kwokctl.embedded.component_process import (
     LogProgress,
     collect_rarely,
     end_at_signals,

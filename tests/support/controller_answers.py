@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 from kwokctl.controller.serving.routes import Authorizer, Handlers, routes
 from kwokctl.dataplane.scale_protocol import PlayedStages
+from kwokctl.embedded.http.http_server import HttpServer
 from kwokctl.embedded.http.listening import listening_sockets
-from kwokctl.embedded.http.routes import RouteTable
-from kwokctl.embedded.http.server import HttpServer
+from kwokctl.embedded.http.route_table import RouteTable
 from kwokctl.tasks import beside
 
 

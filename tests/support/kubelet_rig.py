@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kwokctl.embedded.http.http_server import Admit, Certificate, HttpServer
 from kwokctl.embedded.http.listening import listening_sockets, server_tls
 from kwokctl.embedded.http.messages import Request
-from kwokctl.embedded.http.routes import Route, RouteTable
-from kwokctl.embedded.http.server import Admit, Certificate, HttpServer
+from kwokctl.embedded.http.route_table import Route, RouteTable
 from kwokctl.kubelet.access.reviews import ClientIdentity, NodeAccess
 from kwokctl.kubelet.fleet.cluster_fleet import FleetMemory
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView

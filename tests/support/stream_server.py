@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from kwokctl.config.config_documents import Document, load_documents
+from kwokctl.embedded.http.http_server import Certificate, HttpServer
 from kwokctl.embedded.http.listening import listening_sockets
 from kwokctl.embedded.http.messages import Request
-from kwokctl.embedded.http.routes import RouteTable
-from kwokctl.embedded.http.server import Certificate, HttpServer
+from kwokctl.embedded.http.route_table import RouteTable
 from kwokctl.kubelet.fleet.views import ContainerView, PodView
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.streams.stream_routes import StreamRoutes

@@ -10,7 +10,7 @@ from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import DirectWriter, ObjectKey
-from kwokctl.embedded.metrics import Metrics
+from kwokctl.embedded.process_metrics import Metrics
 
 
 class PlanPlayer:

@@ -19,7 +19,7 @@ from kwokctl.controller.stages.model import (
 from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
-from kwokctl.embedded.metrics import Metrics
+from kwokctl.embedded.process_metrics import Metrics
 from kwokctl.embedded.resource_metrics import with_path
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.json_value import Json

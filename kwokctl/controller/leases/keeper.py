@@ -16,7 +16,7 @@ from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import Renewal, Renewed
-from kwokctl.embedded.metrics import Labels
+from kwokctl.embedded.process_metrics import Labels
 from kwokctl.errors import RequestError
 from kwokctl.retry import backoff
 from kwokctl.tasks import beside

@@ -26,7 +26,7 @@ from kwokctl.controller.membership.post import Post
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import ObjectKey
-from kwokctl.embedded.metrics import Labels
+from kwokctl.embedded.process_metrics import Labels
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from kwokctl.retry import backoff

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.errors import ApiError
 from kwokctl.kube.transport.pool import Pool
 

@@ -11,7 +11,7 @@ from kwokctl.controller.serving.fleet_metrics import FleetMetrics
 from kwokctl.controller.serving.scale_api import RetryLaterError
 from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.embedded.http.messages import Answer, Handler, RefusedError, Request
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.errors import UnavailableError
 from kwokctl.host.tokens import new_token
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
-from kwokctl.embedded.http.connection import ServedConnection
-from kwokctl.embedded.http.limits import STRANGER
+from kwokctl.embedded.http.client_limits import STRANGER
+from kwokctl.embedded.http.served_connection import ServedConnection
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
 from kwokctl.host.ports import ANY, LOOPBACK, is_taken
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections import deque
 
-from kwokctl.embedded.http.connection import ServedConnection
-from kwokctl.embedded.http.limits import AT_A_TURN, MANY_STRANGERS, MOST_STRANGERS
+from kwokctl.embedded.http.client_limits import AT_A_TURN, MANY_STRANGERS, MOST_STRANGERS
+from kwokctl.embedded.http.served_connection import ServedConnection
 
 
 class Strangers:

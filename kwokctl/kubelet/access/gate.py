@@ -8,8 +8,8 @@ with the fine-grained ones: several are several ways to the same right.
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from kwokctl.embedded.http.http_server import Certificate
 from kwokctl.embedded.http.messages import RefusedError, Request
-from kwokctl.embedded.http.server import Certificate
 from kwokctl.kubelet.access.reviews import ANONYMOUS, ClientIdentity, NodeAccess, of_certificate
 from kwokctl.kubelet.fleet.views import FleetView
 

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from kwokctl.config.config_documents import Document
-from kwokctl.embedded.documents.custom_resources import Use
-from kwokctl.embedded.documents.reading import AcceptedDocument, CustomDocuments
+from kwokctl.embedded.documents.custom_documents import AcceptedDocument, CustomDocuments
+from kwokctl.embedded.documents.custom_resource_watch import Use
 from kwokctl.embedded.documents.verdicts import Bodies
 from kwokctl.kubelet.documents.document_reader import (
     Subject,

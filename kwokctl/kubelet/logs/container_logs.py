@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 
 from kwokctl.embedded.http.messages import TEXT, Answer, RefusedError, Request
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.fleet.views import ContainerView, FleetView, PodView
 from kwokctl.kubelet.logs.file_changes import FileChanges

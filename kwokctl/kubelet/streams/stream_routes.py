@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from kwokctl.config.config_documents import Document
-from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.embedded.documents.custom_resource_watch import Use
 from kwokctl.embedded.http.messages import UpgradeHandler
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.fleet.views import PodFinder

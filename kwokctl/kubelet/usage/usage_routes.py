@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kwokctl.config.config_documents import Document
-from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.embedded.documents.custom_resource_watch import Use
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.embedded.resource_metrics import ANNOTATION, path_of
 from kwokctl.json_value import Json
 from kwokctl.kubelet.documents.in_force import lookup_uses

@@ -1,4 +1,4 @@
-from kwokctl.embedded.metrics import resident_bytes
+from kwokctl.embedded.process_metrics import resident_bytes
 from kwokctl.host.memory import give_back
 
 

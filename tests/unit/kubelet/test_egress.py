@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.embedded.http.http_server import HttpServer
 from kwokctl.embedded.http.messages import Answer, Request
-from kwokctl.embedded.http.routes import Route, RouteTable
-from kwokctl.embedded.http.server import HttpServer
+from kwokctl.embedded.http.route_table import Route, RouteTable
 from kwokctl.errors import UnavailableError
 from kwokctl.kubelet.egress import EgressServer, egress_socket
 from tests.support.kubelet_rig import client_tls, everybody, kubelet_tls

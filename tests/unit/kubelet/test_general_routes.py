@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.embedded.http.messages import Answer, Request
-from kwokctl.embedded.http.routes import Route
+from kwokctl.embedded.http.route_table import Route
 from kwokctl.kubelet.general_routes import Companion, general_routes, without_debugging
 from tests.support.kubelet_rig import serving_kubelet
 

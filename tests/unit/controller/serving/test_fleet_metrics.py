@@ -7,7 +7,7 @@ import pytest
 
 from kwokctl.controller.serving.fleet_metrics import FleetMetrics
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
-from kwokctl.embedded.http.routes import RouteTable
+from kwokctl.embedded.http.route_table import RouteTable
 from kwokctl.errors import ApiError
 from kwokctl.kube.transport.wire import Response
 

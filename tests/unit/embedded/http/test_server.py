@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.embedded.http.connection import ServedConnection
+from kwokctl.embedded.http.http_server import Certificate, HttpServer
 from kwokctl.embedded.http.listening import (
     accepted,
     listening_sockets,
@@ -22,8 +22,8 @@ from kwokctl.embedded.http.messages import (
     RefusedError,
     Request,
 )
-from kwokctl.embedded.http.routes import Route, RouteTable
-from kwokctl.embedded.http.server import Certificate, HttpServer
+from kwokctl.embedded.http.route_table import Route, RouteTable
+from kwokctl.embedded.http.served_connection import ServedConnection
 from kwokctl.errors import ApiError, ConfigError, UnavailableError
 from kwokctl.tasks import beside
 from tests.support.certificates import certificates

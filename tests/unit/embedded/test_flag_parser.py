@@ -1,6 +1,8 @@
+""""""
+
 import pytest
 
-from kwokctl.embedded.flags import parse_address
+from kwokctl.embedded.flag_parser import parse_address
 from kwokctl.errors import UsageError
 
 

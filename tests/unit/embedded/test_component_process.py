@@ -1,9 +1,11 @@
+""""""
+
 import logging
 from collections.abc import Iterator
 
 import pytest
 
-from kwokctl.embedded.process import log, log_to_stderr, set_verbosity
+from kwokctl.embedded.component_process import log, log_to_stderr, set_verbosity
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +26,7 @@ def test_a_line_looks_like_those_of_kubernetes_components(
 
     line = capsys.readouterr().err
     assert line.startswith("W")
-    assert "test_process.py:" in line
+    assert "test_component_process.py:" in line
     assert line.endswith("] it is late\n")
 
 

@@ -1,6 +1,6 @@
 """Serves connections: each request is admitted, and answered by the route of its path.
 
-Every local user can dial a port: what one who has not shown a credential may ask is bounded (`limits`), and
+Every local user can dial a port: what one who has not shown a credential may ask is bounded (`client_limits`), and
 nobody keeps others waiting longer than one request takes.
 """
 
@@ -10,18 +10,60 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import Any
 
-from kwokctl.embedded.http import encoding
-from kwokctl.embedded.http.bodies import ClientGoneError
-from kwokctl.embedded.http.connection import BUFFER_BYTES, ServedConnection
-from kwokctl.embedded.http.limits import PAUSE
+from kwokctl import __version__
+from kwokctl.embedded.http.client_limits import PAUSE
 from kwokctl.embedded.http.listening import accepted, connected
 from kwokctl.embedded.http.messages import Answer, NoAnswerError, RefusedError, Request
-from kwokctl.embedded.http.parsing import RequestHead
-from kwokctl.embedded.http.routes import Route, RouteTable
+from kwokctl.embedded.http.parsing import ClientGoneError, RequestHead
+from kwokctl.embedded.http.route_table import Route, RouteTable
+from kwokctl.embedded.http.served_connection import BUFFER_BYTES, ServedConnection
 from kwokctl.embedded.http.strangers import Strangers
 from kwokctl.errors import ApiError
+
+_SERVER = f"kwokctl/{__version__}"
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+def whole_answer(answer: Answer, body: bytes, *, with_body: bool, is_kept: bool) -> bytes:
+    """Write an answer whose body is known; `is_kept` says whether the connection is."""
+    head = _head(answer, f"Content-Length: {len(body)}", is_kept=is_kept)
+    return head + body if with_body else head
+
+
+def head_of_stream(answer: Answer, *, in_chunks: bool, is_kept: bool) -> bytes:
+    """Write the head of an answer whose body comes in pieces.
+
+    A client of HTTP/1.0 does not know chunks: its body ends with the connection.
+    """
+    framing = "Transfer-Encoding: chunked" if in_chunks else "Cache-Control: no-store"
+    return _head(answer, framing, is_kept=is_kept)
+
+
+def chunk_of(data: bytes) -> bytes:
+    """Write a piece of a body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def refusal_of(error: RefusedError) -> Answer:
+    """Return the answer to what is refused."""
+    headers = (("WWW-Authenticate", "Bearer"),) if error.status == 401 else ()
+    return Answer(error.status, f"{error}\n".encode(), headers=headers)
+
+
+def _head(answer: Answer, framing: str, *, is_kept: bool) -> bytes:
+    lines = (
+        f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}",
+        f"Server: {_SERVER}",
+        f"Content-Type: {answer.content_type}",
+        framing,
+        *(f"{name}: {value}" for name, value in answer.headers),
+        f"Connection: {'keep-alive' if is_kept else 'close'}\r\n\r\n",
+    )
+    return "\r\n".join(lines).encode("latin-1")
+
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +149,7 @@ class HttpServer:
                     await self._strangers.turn()
                 return head is not None and await self._respond(connection, head, deadline)
             except RefusedError as e:
-                answer = encoding.refusal(e)
+                answer = refusal_of(e)
                 await connection.send(_whole(answer, with_body=True, is_kept=False))
                 return False
 
@@ -127,16 +169,16 @@ class HttpServer:
                 return False
             answer = await _answer(route, head.whole(body))
         except RefusedError as e:
-            answer = encoding.refusal(e)
+            answer = refusal_of(e)
         except ApiError as e:
-            answer = encoding.refusal(RefusedError(503, str(e)))
+            answer = refusal_of(RefusedError(503, str(e)))
         except ClientGoneError:
             return False
         except NoAnswerError:
             raise
         except Exception:  # one request must not end the others
             log.exception("'%s %s' has failed", request.method, request.path)
-            answer = encoding.refusal(RefusedError(500, "the server has failed: see its log"))
+            answer = refusal_of(RefusedError(500, "the server has failed: see its log"))
         self._count("" if found is None else found.path, answer.status)
         return await _write(connection, head, answer)
 
@@ -163,7 +205,7 @@ class HttpServer:
         except (RefusedError, ApiError) as e:
             error = e if isinstance(e, RefusedError) else RefusedError(503, str(e))
             self._count(route.path, error.status)
-            answer = encoding.refusal(error)
+            answer = refusal_of(error)
             await connection.send(_whole(answer, with_body=True, is_kept=False))
         else:
             self._count(route.path, 101)
@@ -198,7 +240,7 @@ async def _write(connection: ServedConnection, head: RequestHead, answer: Answer
         await connection.send(_whole(answer, with_body=with_body, is_kept=is_kept))
         return is_kept
     # A request that may be followed is one of HTTP/1.1.
-    first = encoding.stream_head(answer, in_chunks=is_kept, is_kept=is_kept)
+    first = head_of_stream(answer, in_chunks=is_kept, is_kept=is_kept)
     await _write_pieces(connection, first, answer.body if with_body else None, in_chunks=is_kept)
     return is_kept
 
@@ -217,9 +259,9 @@ async def _write_pieces(
         if pieces is not None:
             async for piece in pieces:
                 if piece:
-                    await connection.send(encoding.chunk(piece) if in_chunks else piece)
+                    await connection.send(chunk_of(piece) if in_chunks else piece)
         if in_chunks and pieces is not None:
-            await connection.send(encoding.LAST_CHUNK)
+            await connection.send(LAST_CHUNK)
     finally:
         connection.cancel_when_lost(None)
         close = getattr(pieces, "aclose", None)
@@ -229,4 +271,4 @@ async def _write_pieces(
 
 def _whole(answer: Answer, *, with_body: bool, is_kept: bool) -> bytes:
     assert isinstance(answer.body, bytes)
-    return encoding.whole(answer, answer.body, with_body=with_body, is_kept=is_kept)
+    return whole_answer(answer, answer.body, with_body=with_body, is_kept=is_kept)

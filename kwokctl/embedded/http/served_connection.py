@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 
-from kwokctl.embedded.http.bodies import read_body
-from kwokctl.embedded.http.limits import KNOWN, MOST_DROPPED, STRANGER, ConnectionLimits
+from kwokctl.embedded.http.client_limits import KNOWN, MOST_DROPPED, STRANGER, ConnectionLimits
 from kwokctl.embedded.http.messages import RefusedError
-from kwokctl.embedded.http.parsing import RequestHead, read_head
+from kwokctl.embedded.http.parsing import RequestHead, read_body, read_head
 
 _END_OF_HEAD = b"\r\n\r\n"
 _HANDSHAKE = b"\x16"

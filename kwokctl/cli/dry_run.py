@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def show(call: Invocation, steps: "Iterable[Action]", output: str = "") -> None:
     """Print steps as a script for sh; as `output`, if that is given, in the command's document."""
-    from kwokctl.script.shell import written
+    from kwokctl.script.posix_shell import written
     from kwokctl.script.steps import Script
 
     workdir = str(call.home.workdir.root)

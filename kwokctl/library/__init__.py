@@ -1,1 +1,3 @@
 """Clusters for Python programs: what the commands do, as methods that return values."""
+
+__all__ = ["cluster"]

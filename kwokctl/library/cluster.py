@@ -12,6 +12,7 @@ from kwokctl.clusters.delete import delete_cluster
 from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
 from kwokctl.clusters.forking.fork_target import ForkPlace
 from kwokctl.clusters.launching.launch import Patience
+from kwokctl.clusters.logs import LineRange, component_logs
 from kwokctl.clusters.objects.manifests import Manifest, objects_of
 from kwokctl.clusters.objects.wait import Condition, ObjectWait
 from kwokctl.clusters.scale import scale
@@ -28,14 +29,23 @@ from kwokctl.clusters.time_travel.stored_marks import Mark
 from kwokctl.errors import KwokctlError
 from kwokctl.host.paths import ClusterPaths, WorkDir, cache_dir, default_workdir, expanded
 from kwokctl.json_value import Json
-from kwokctl.library.creation import CreationRequest, create
-from kwokctl.library.keywords import ForkWords, SetWords, WhichWords
-from kwokctl.library.logs import log_lines
+from kwokctl.library.cluster_creation import CreationRequest, create
+from kwokctl.library.keywords import ForkWords, Option, SetWords, WhichWords
 from kwokctl.library.loop import loop_thread
 from kwokctl.library.objects import ClusterObjects
-from kwokctl.library.options import Option
 from kwokctl.library.reporting import LoggedProgress
+from kwokctl.model import ClusterName
 from kwokctl.waits import USUAL, Standstill
+
+
+async def log_lines(
+    home: Home, name: ClusterName, component: str, tail: int | None, since: datetime | None
+) -> str:
+    """Return the wanted lines; NotFoundError if there is no such component."""
+    wanted = LineRange(tail=tail, since=since)
+    parts = component_logs(home, name, component, follow=False, wanted=wanted)
+    return b"".join([part async for part in parts]).decode(errors="replace")
+
 
 T = TypeVar("T")
 __tracebackhide__ = True

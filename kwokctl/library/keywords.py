@@ -1,6 +1,15 @@
-"""The keyword arguments that methods of a cluster pass on."""
+"""The keyword arguments of a cluster's methods: those that are passed on, and those that name options."""
 
-from typing import TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike, fspath
+from typing import TypedDict, get_origin
+
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.declaring import OptionValue, Spelling
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.options import spellings
+from kwokctl.config.original import unserved
+from kwokctl.errors import UsageError
 
 
 class SetWords(TypedDict, total=False):
@@ -36,3 +45,54 @@ class WhichWords(TypedDict, total=False):
     selector: str
     count: int
     """The exact number of objects; at least one unless given."""
+
+
+Option = OptionValue | PathLike[str] | Sequence[str]
+"""The value of an option, as Python programs write it."""
+
+
+def flags_of(options: Mapping[str, Option]) -> dict[str, OptionValue]:
+    """Return options as those of the command line are given; UsageError for an unknown one.
+
+    They are called as the flags of `create cluster` are, with `_` in place of `-`.
+    """
+    return dict(_flags(options))
+
+
+def _flags(options: Mapping[str, Option]) -> Iterator[tuple[str, OptionValue]]:
+    known = {each.field: each for each in spellings(usual_options())}
+    for name, value in options.items():
+        if name in known:
+            yield name, _option_value(value, known[name])
+        elif name in unserved.by_field():
+            yield name, str(value)
+        else:
+            raise UsageError(
+                f"'{name}' is not an option of a cluster",
+                hint=did_you_mean(name, known)
+                or "options are those of 'kwokctl create cluster', with '_' in place of '-'",
+            )
+
+
+def _option_value(value: Option, spelling: Spelling) -> OptionValue:
+    if get_origin(spelling.type) is tuple:
+        return value if isinstance(value, str) else _items(value, spelling)
+    if isinstance(value, PathLike):
+        return fspath(value)
+    is_fit = spelling.type is str or isinstance(value, str) or type(value) is spelling.type
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        is_fit = False
+    if not is_fit and not (spelling.type is float and type(value) is int):
+        raise _misfit(value, spelling)
+    return str(value) if spelling.type is str else value  # type: ignore[return-value]  # see above
+
+
+def _items(value: Option, spelling: Spelling) -> tuple[str, ...]:
+    if not isinstance(value, Sequence):
+        raise _misfit(value, spelling)
+    return tuple(map(str, value))
+
+
+def _misfit(value: object, spelling: Spelling) -> UsageError:
+    wanted = "a list" if get_origin(spelling.type) is tuple else f"of type {spelling.type.__name__}"
+    return UsageError(f"'{spelling.field}' is {value!r}, which is not {wanted}")

@@ -16,7 +16,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.statuses.leaves import is_address
 from kwokctl.specialization.holes import Hole, HoleContent, content_of_address, is_plain, mapped
 from kwokctl.specialization.shape import Holes
-from kwokctl.specialization.tracing import Traceable, Traced, TracedNumber, TracedText, bare
+from kwokctl.specialization.traced_values import Traceable, Traced, TracedNumber, TracedText, bare
 
 Functions = Mapping[str, Callable[..., Any]]
 Compute: TypeAlias = Callable[..., tuple[Holes, tuple[Any, ...]]]

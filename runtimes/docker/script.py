@@ -10,7 +10,7 @@ from kwokctl.host.carry_out import work_folders
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.crew_script import CrewScript
 from kwokctl.model import Artifact, Component, ComponentName, Plan
-from kwokctl.script.shell import quoted
+from kwokctl.script.posix_shell import quoted
 from kwokctl.script.steps import (
     Action,
     Assignment,

@@ -12,7 +12,7 @@ import pytest
 from kwokctl.host.machine import Host
 from kwokctl.model import Plan, State
 from kwokctl.runtime import Runtime, RuntimeScript, WritesScripts
-from kwokctl.script.shell import quoted, written
+from kwokctl.script.posix_shell import quoted, written
 from kwokctl.script.steps import Action, Script, ShellLines
 from tests.contract.conftest import CLUSTER, FIRST, IN_CONTAINERS, SECOND, Asked
 from tests.support import engines

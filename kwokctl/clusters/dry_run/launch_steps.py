@@ -22,7 +22,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import FIELD_MANAGER
 from kwokctl.model import Component, Plan
 from kwokctl.runtime import BringsKubernetes, Runtime, RuntimeScript, WritesScripts
-from kwokctl.script.shell import quoted
+from kwokctl.script.posix_shell import quoted
 from kwokctl.script.steps import (
     Action,
     Assignment,

@@ -15,7 +15,7 @@ from kwokctl.etcd import snapshot_files
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime, WritesScripts
-from kwokctl.script.shell import joined, quoted
+from kwokctl.script.posix_shell import joined, quoted
 from kwokctl.script.steps import Assignment, Command, Comment, Folder, later
 
 

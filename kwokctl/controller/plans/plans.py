@@ -9,8 +9,7 @@ from kwokctl.controller.plans.views import View, view_of
 from kwokctl.controller.stages.model import Stage
 from kwokctl.kube.resource import Resource
 from kwokctl.specialization.holes import HoleContent
-from kwokctl.specialization.outline import outline_of
-from kwokctl.specialization.reading import OutlineReading, reading_of
+from kwokctl.specialization.json_outline import OutlineReading, outline_of, reading_of
 from kwokctl.specialization.ripening import Ripening
 from kwokctl.specialization.shape import ObjectForm, Shape
 from kwokctl.specialization.source import Functions, MisfitError

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from kwokctl.host.processes.launcher import BECOME
 from kwokctl.host.processes.launches import KEEPER, Launches, launch_of
 from kwokctl.model import ComponentName, Plan
-from kwokctl.script.shell import FAIL
+from kwokctl.script.posix_shell import FAIL
 from kwokctl.script.steps import Action, Call, Command, Folder, ShellFunction
 
 _THERE = 'cd "$0" && exec "$@"'

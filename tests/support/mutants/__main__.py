@@ -16,7 +16,7 @@ from tests.support.mutants.mutant import Mutant
 
 LISTS = {
     "traced_lives": (
-        "tests/unit/specialization/test_tracing.py",
+        "tests/unit/specialization/test_traced_values.py",
         "tests/unit/specialization/test_source.py",
         "tests/unit/specialization/test_soundness.py",
         "tests/unit/controller/lifecycle/test_life_plan.py",

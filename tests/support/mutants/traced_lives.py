@@ -5,7 +5,7 @@ from kwokctl.controller.lifecycle.life_plan import LifePlan
 from kwokctl.controller.lifecycle.life_plans import LifePlans
 from kwokctl.specialization import holes, soundness, source
 from kwokctl.specialization.source import Source
-from kwokctl.specialization.tracing import TracedNumber, TracedText, _is_endless
+from kwokctl.specialization.traced_values import TracedNumber, TracedText, _is_endless
 from tests.support.mutants.mutant import Mutant
 
 _DECIDED = 'self._lines.append(f"if {condition}: raise MisfitError")'

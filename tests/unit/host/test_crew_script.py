@@ -19,7 +19,7 @@ from kwokctl.model import (
     Plan,
     State,
 )
-from kwokctl.script.shell import quoted, written
+from kwokctl.script.posix_shell import quoted, written
 from kwokctl.script.steps import Action, Script, ShellLines
 from tests.support.eventually import eventually
 

@@ -14,7 +14,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, Artifact
-from kwokctl.script.shell import line_of, written
+from kwokctl.script.posix_shell import line_of, written
 from kwokctl.script.steps import Script
 from tests.support.fake_images import FakeImages
 from tests.support.fake_runtime import FakeRuntime

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import UsageError
-from kwokctl.library.options import Option, flags_of
+from kwokctl.library.keywords import Option, flags_of
 
 
 @pytest.mark.parametrize(

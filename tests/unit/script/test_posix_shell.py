@@ -1,10 +1,12 @@
+""""""
+
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from kwokctl.model import HttpProbe
-from kwokctl.script.shell import curl, quoted, written
+from kwokctl.script.posix_shell import curl, quoted, written
 from kwokctl.script.steps import (
     Action,
     Assignment,

@@ -14,7 +14,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.config_documents import latest_of_each, load_documents
-from kwokctl.library.options import Option, flags_of
+from kwokctl.library.keywords import Option, flags_of
 from kwokctl.model import ClusterName
 from kwokctl.replacing import replace
 

@@ -30,12 +30,12 @@ from benchmarks.report import Row, report
 from benchmarks.results import FILE
 from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.components.stage_sets import KUBELET_PODS
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.settings import Settings
-from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX

@@ -20,8 +20,8 @@ from benchmarks.report import Row, report
 from benchmarks.results import FILE
 from benchmarks.stages import Etcd, beside, controller_of, pod, stages_of
 from kwokctl.controller.engine.decoded import DecodedPod
+from kwokctl.controller.stages.compiled_stage import Kind, Stage, by_kind
 from kwokctl.controller.stages.matcher import Matcher
-from kwokctl.controller.stages.model import Kind, Stage, by_kind
 from kwokctl.embedded.component_process import collect_rarely
 from tests.support.stage_documents import read, stage
 

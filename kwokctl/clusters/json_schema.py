@@ -26,7 +26,7 @@ from kwokctl.config.original.not_served import NOT_SERVED, NotServed
 from kwokctl.config.patches.patch_reader import FIELD, ComponentPatchShape
 from kwokctl.controller.configuration import KIND as OF_CONTROLLER
 from kwokctl.controller.configuration import OPTIONS, ControllerOption
-from kwokctl.controller.documents.programs import ContainerProgramShape
+from kwokctl.controller.documents.program_documents import ContainerProgramShape
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 

@@ -36,7 +36,7 @@ from kwokctl.config.data_path import Choice
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import with_values
 from kwokctl.config.quantity import to_bytes
-from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.bulk.api_bulk import PARALLEL_REQUESTS
 from kwokctl.dataplane.etcd_keys import Keys

@@ -15,14 +15,13 @@ from kwokctl import __version__
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.kubelet_features import with_features
 from kwokctl.controller.cluster.watchers import ClusterWatchers, Documents
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.documents.replaced import ReplacedStages
-from kwokctl.controller.leases.names import own_name
-from kwokctl.controller.membership.identity import own_identity
+from kwokctl.controller.leases.holder import own_identity, own_name
 from kwokctl.controller.membership.membership import Membership
 from kwokctl.controller.object_reader import ApiObjectReader
+from kwokctl.controller.serving.controller_routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.serving.fleet_metrics import FleetMetrics
-from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
 from kwokctl.controller.stages_in_force import ChangingStages
 from kwokctl.controller.wiring import Controller

@@ -9,15 +9,15 @@ import msgspec
 from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, idle_options
-from kwokctl.controller.documents.programs import read_programs
+from kwokctl.controller.documents.program_documents import read_programs
 from kwokctl.controller.flags import parser
-from kwokctl.controller.leases.names import NODE_NAME
+from kwokctl.controller.leases.holder import NODE_NAME
 from kwokctl.controller.lifecycle.containers.programs import ProgramRules
-from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.compiled_stage import POD, Stage
 from kwokctl.controller.stages.lives import LIFE, STAGES
-from kwokctl.controller.stages.model import POD, Stage
-from kwokctl.controller.stages.reader import read_stages
 from kwokctl.controller.stages.rivals import read_shipped
+from kwokctl.controller.stages.stage_functions import Kubelet
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.embedded.flag_parser import parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import ConfigError, UsageError

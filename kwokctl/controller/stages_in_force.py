@@ -6,9 +6,9 @@ from hashlib import sha256
 
 import msgspec
 
-from kwokctl.controller.documents.stages import KIND, StageLibrary, stages_of_files
+from kwokctl.controller.documents.stage_documents import KIND, StageLibrary, stages_of_files
 from kwokctl.controller.settings import Settings
-from kwokctl.controller.stages.model import POD
+from kwokctl.controller.stages.compiled_stage import POD
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.embedded.documents.verdicts import Bodies

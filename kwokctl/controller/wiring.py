@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHooks, PodHooks
 from kwokctl.controller.engine.second_look import SecondLook
-from kwokctl.controller.faults.node_reports import NodeReports
+from kwokctl.controller.faults import NodeReports
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
@@ -22,13 +22,13 @@ from kwokctl.controller.lifecycle.notices import PodNotices
 from kwokctl.controller.lifecycle.reboots import Reboots
 from kwokctl.controller.membership.membership import Membership, fleet_name
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.nodes.node_registry import NodeRegistry
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
-from kwokctl.controller.stages import functions
+from kwokctl.controller.stages import stage_functions
+from kwokctl.controller.stages.compiled_stage import NODE, POD, Kind, Stage, by_kind
 from kwokctl.controller.stages.lives import KUBELET, STAGES
-from kwokctl.controller.stages.model import NODE, POD, Kind, Stage, by_kind
 from kwokctl.dataplane.port import Figures
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import beside
@@ -54,7 +54,7 @@ class Controller:
         self._played: dict[Kind, PlayedKind] = {}
         self.kinds_changed = asyncio.Event()
         """Set when there are stages for other kinds than before."""
-        self._shared = functions.common(context.wall)
+        self._shared = stage_functions.common(context.wall)
         self.started = str(self._shared["StartTime"]())
         """The start time of the controller that templates see."""
         self._assemble(settings, holder)
@@ -72,9 +72,9 @@ class Controller:
             self.membership.listen(self.keeper.look_again, addresses.divide)
             self.membership.post.listen(self.kinds_changed.set)
         leases = self.keeper or NoLeases(nodes.set_hold)
-        node_functions = functions.for_nodes(self._shared, kubelet)
+        node_functions = stage_functions.for_nodes(self._shared, kubelet)
         node_hooks = NodeHooks(nodes, settings.selection, node_functions, leases)
-        pod_functions = functions.for_pods(self._shared, kubelet, addresses)
+        pod_functions = stage_functions.for_pods(self._shared, kubelet, addresses)
         pod_hooks = PodHooks(nodes, settings.selection, addresses, pod_functions, leases)
         counts = settings.parallelism
         self.nodes = self._play(NODES, NODE, node_hooks, counts.nodes).engine
@@ -131,7 +131,7 @@ class Controller:
     @asynccontextmanager
     async def other(self, resource: Resource, kind: Kind) -> AsyncIterator[StageEngine]:
         """Play another kind while inside."""
-        hooks = PlainHooks(functions.for_nodes(self._shared, self._settings.kubelet))
+        hooks = PlainHooks(stage_functions.for_nodes(self._shared, self._settings.kubelet))
         played = self._play(resource, kind, hooks, self._settings.parallelism.others)
         try:
             async with beside(played.engine.run(), played.second_look.run()):

@@ -6,7 +6,7 @@ from random import Random
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from kwokctl.controller.stages.places import FieldEvaluationError, StagePlace
+from kwokctl.controller.stages.stage_places import FieldEvaluationError, StagePlace
 from kwokctl.errors import ExpressionError, KwokctlError, RequestError
 from kwokctl.kube.transport.refusals import MissingRight, missing_right
 from kwokctl.retry import backoff, may_pass

@@ -7,9 +7,9 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from kwokctl.controller.membership.identity import own_identity
+from kwokctl.controller.leases.holder import own_identity
 from kwokctl.controller.run import play
-from kwokctl.controller.serving.routes import Handlers
+from kwokctl.controller.serving.controller_routes import Handlers
 from kwokctl.embedded.cluster_access import cluster_access, with_credential
 from kwokctl.embedded.component_process import (
     LogProgress,

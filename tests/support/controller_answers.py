@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from kwokctl.controller.serving.routes import Authorizer, Handlers, routes
+from kwokctl.controller.serving.controller_routes import Authorizer, Handlers, routes
 from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.embedded.http.http_server import HttpServer
 from kwokctl.embedded.http.listening import listening_sockets

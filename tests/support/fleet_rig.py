@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
 from kwokctl.controller.settings import Settings
-from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.port import KubeletWriter

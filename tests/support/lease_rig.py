@@ -8,11 +8,10 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext, controller_metrics
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.sharing import Sharing
-from kwokctl.controller.metrics import controller_metrics
-from kwokctl.controller.nodes.registry import Hold
+from kwokctl.controller.nodes.node_registry import Hold
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.leases.encode import micro_time

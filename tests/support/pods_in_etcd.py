@@ -11,14 +11,14 @@ from typing import Literal, TypeAlias
 import msgspec
 import orjson
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.scheduling.delay_queue import DelayQueue, Waiter
 from kwokctl.controller.settings import Settings
-from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.events.object_event import ObjectEvent

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.leases.labels import LABEL
+from kwokctl.controller.leases.holder import LABEL
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster

@@ -5,8 +5,8 @@ from typing import Any
 
 from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.config.config_documents import Document
-from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_reader import read_stages
 from tests.support.options import cluster_options
 
 

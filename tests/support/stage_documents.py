@@ -5,8 +5,8 @@ from random import Random
 from typing import Any
 
 from kwokctl.config.config_documents import Document
-from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_reader import read_stages
 
 Body = dict[str, Any]
 

@@ -223,7 +223,7 @@ def graph(
     from kwokctl.clusters.stage_tools import graph
     from kwokctl.clusters.stage_tools.graph import draw
     from kwokctl.clusters.stage_tools.sources import object_in
-    from kwokctl.controller.stages.reader import read_stages
+    from kwokctl.controller.stages.stage_reader import read_stages
 
     begins = [object_in(Path(file)) for file in objects or ()]
     graphs = draw(read_stages(_documents(call, stages)), begins)

@@ -54,7 +54,9 @@ def _check_recorded(documents: Sequence[Document]) -> None:
 
 def _check_programs(documents: Sequence[Document]) -> None:
     if any(document.kind == PROGRAM for document in documents):
-        from kwokctl.controller.documents.programs import read_programs  # a sixth of the start
+        from kwokctl.controller.documents.program_documents import (
+            read_programs,  # a sixth of the start
+        )
 
         read_programs(documents)
 
@@ -70,7 +72,7 @@ def _refuse_programs(documents: Sequence[Document]) -> None:
 
 def _check_stages(documents: Sequence[Document]) -> None:
     if any(document.kind == STAGE for document in documents):
-        from kwokctl.controller.stages.reader import read_stages  # a sixth of the start
+        from kwokctl.controller.stages.stage_reader import read_stages  # a sixth of the start
 
         read_stages(documents)
 

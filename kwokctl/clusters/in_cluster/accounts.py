@@ -11,7 +11,7 @@ from kwokctl.clusters.launching.custom_resources import shipped_definition
 from kwokctl.config.config_documents import Document
 from kwokctl.config.document_kinds import KWOK, STAGE
 from kwokctl.controller.documents import replaced
-from kwokctl.controller.stages.model import (
+from kwokctl.controller.stages.compiled_stage import (
     POD,
     ApplyStep,
     DeleteStep,
@@ -22,7 +22,7 @@ from kwokctl.controller.stages.model import (
     Stage,
     Step,
 )
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODE_LEASES

@@ -11,7 +11,7 @@ from kwokctl.clusters.scaling.objects.networks import Book
 from kwokctl.clusters.scaling.objects.render import NO_KUBELET
 from kwokctl.clusters.scaling.objects.stored_texts import TextStore
 from kwokctl.config.data_path import Choice
-from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.port import DataPlane, DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.kube.collections.server_metrics import EndedWatches

@@ -9,8 +9,8 @@ from typing import Any
 
 from kwokctl.config.config_documents import Document
 from kwokctl.controller.in_memory.kubelet import ControllerIdentity, InMemoryKubelet
-from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_functions import Kubelet
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.dataplane.scale_protocol import ControllerClient, PlayedStages
 from kwokctl.embedded.selection import select
 from kwokctl.errors import ConfigError, KwokctlError, RequestError

@@ -6,8 +6,7 @@ import msgspec
 
 from kwokctl.clusters.stage_tools.rules import first_broken_rule
 from kwokctl.controller.engine import patches
-from kwokctl.controller.stages.choice import seconds_range, unread_delay, weight_of
-from kwokctl.controller.stages.model import (
+from kwokctl.controller.stages.compiled_stage import (
     ApplyStep,
     DeleteStep,
     EventStep,
@@ -17,6 +16,7 @@ from kwokctl.controller.stages.model import (
     Step,
 )
 from kwokctl.controller.stages.patch_root import rooted
+from kwokctl.controller.stages.stage_choice import seconds_range, unread_delay, weight_of
 from kwokctl.embedded.silence import KUBELET, is_silent
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.template import Functions

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.registry import NodeRegistry
-from kwokctl.controller.stages.functions import Kubelet, common, for_pods
+from kwokctl.controller.nodes.node_registry import NodeRegistry
+from kwokctl.controller.stages.stage_functions import Kubelet, common, for_pods
 from kwokctl.expr.duration import parse_time
 from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.template import Functions

@@ -8,8 +8,8 @@ import msgspec
 from kwokctl import assets
 from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
 from kwokctl.clusters.stage_tools.functions import example_functions
-from kwokctl.controller.stages.choice import basis_of_sound, possible
-from kwokctl.controller.stages.model import Kind, Stage, by_kind
+from kwokctl.controller.stages.compiled_stage import Kind, Stage, by_kind
+from kwokctl.controller.stages.stage_choice import basis_of_sound, possible
 from kwokctl.expr import yaml
 from kwokctl.expr.duration import parse_time
 from kwokctl.expr.gotemplate.template import Functions

@@ -12,9 +12,9 @@ from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document
 from kwokctl.config.document_kinds import API_VERSIONS
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.controller.documents.stages import KIND as STAGE
-from kwokctl.controller.documents.stages import StageLibrary, stages_of_files
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.documents.stage_documents import KIND as STAGE
+from kwokctl.controller.documents.stage_documents import StageLibrary, stages_of_files
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client

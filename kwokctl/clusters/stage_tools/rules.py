@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.selectors import Requirement
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.jq import JqQuery

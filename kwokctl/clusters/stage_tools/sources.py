@@ -9,8 +9,8 @@ from kwokctl.components.stage_sets import StageSet, documents_of, sets_in_force,
 from kwokctl.config.config_documents import STDIN, Document, load_documents
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
-from kwokctl.controller.stages.model import Kind, Stage
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.compiled_stage import Kind, Stage
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json

@@ -25,7 +25,7 @@ from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
 
 if TYPE_CHECKING:
-    from kwokctl.controller.stages.model import Stage
+    from kwokctl.controller.stages.compiled_stage import Stage
 
 
 class StagesInForce(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ def _read(documents: Sequence[Document]) -> Sequence["Stage"]:
     """Return what documents say; without any, the compilers of their expressions are not loaded."""
     if not documents:
         return ()
-    from kwokctl.controller.stages.reader import read_stages  # a sixth of the start
+    from kwokctl.controller.stages.stage_reader import read_stages  # a sixth of the start
 
     return read_stages(documents)
 

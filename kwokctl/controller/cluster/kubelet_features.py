@@ -8,7 +8,7 @@ declare `RestartAllContainersOnContainerExits`. Where a gate is off the API serv
 import logging
 from random import Random
 
-from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.server_metrics import gates_that_are_on
 from kwokctl.kube.transport.pool import Pool

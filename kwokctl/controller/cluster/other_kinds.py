@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from kwokctl.controller.engine.decoded import Decoded, DecodedObject
 from kwokctl.controller.engine.engine import StageEngine
-from kwokctl.controller.stages.model import Kind
+from kwokctl.controller.stages.compiled_stage import Kind
 from kwokctl.controller.wiring import Controller
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.served import while_served

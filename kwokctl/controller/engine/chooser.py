@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.rests import StageRests
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.plans.views import View
-from kwokctl.controller.stages.choice import (
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.matcher import Matcher
+from kwokctl.controller.stages.stage_choice import (
     Basis,
     basis_of_sound,
     grounds,
     seconds,
     unread_delay,
 )
-from kwokctl.controller.stages.matcher import Matcher
-from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.stages.places import takes_too_long
+from kwokctl.controller.stages.stage_places import takes_too_long
 from kwokctl.controller.write_errors import ErrorLog
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kwokctl.controller.stages.places import StagePlace
+from kwokctl.controller.stages.stage_places import StagePlace
 
 
 class ConductTurn(msgspec.Struct, frozen=True, eq=False, weakref=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.chooser import StageChooser
 from kwokctl.controller.engine.circles import SHORTEST, CircleGuard
 from kwokctl.controller.engine.conduct import NEVER, Conduct
@@ -23,8 +23,8 @@ from kwokctl.controller.engine.stage_player import StagePlayer
 from kwokctl.controller.engine.turns import ConductTurns
 from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.scheduling.worker_queue import work_queue
-from kwokctl.controller.stages.choice import pick
-from kwokctl.controller.stages.model import MOST_WITHOUT_DELAY, Stage
+from kwokctl.controller.stages.compiled_stage import MOST_WITHOUT_DELAY, Stage
+from kwokctl.controller.stages.stage_choice import pick
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.dataplane.port import Figures, ObjectKey
 from kwokctl.errors import RequestError

@@ -9,9 +9,8 @@ import orjson
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod, Taint
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.facts import DOWN, NodeFacts
-from kwokctl.controller.nodes.pressures import REASONS
-from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
+from kwokctl.controller.nodes.facts import DOWN, REASONS, NodeFacts
+from kwokctl.controller.nodes.node_registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.stages.lives import LIFE
 from kwokctl.embedded.selection import Selection
 from kwokctl.embedded.silence import is_silent

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from kwokctl.controller.stages.functions import NODE_CONDITIONS
+from kwokctl.controller.stages.stage_functions import NODE_CONDITIONS
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import format_time, parse_time
 from kwokctl.json_value import Json

@@ -12,8 +12,8 @@ from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.stages.choice import Basis
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_choice import Basis
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
 from kwokctl.kube.stored_json import ObjectInJson

@@ -7,7 +7,7 @@ from kwokctl.controller.engine.object_state import WrittenObject
 from kwokctl.controller.engine.stage_events import about
 from kwokctl.controller.plans.plan import StagePlan
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import DirectWriter, ObjectKey
 from kwokctl.embedded.process_metrics import Metrics

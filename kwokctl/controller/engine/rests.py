@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from kwokctl.controller.engine.conduct_turn import ConductTurn
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 
 REST = 1.0
 """Seconds of rest after a failure; the failure itself takes a tenth of that."""

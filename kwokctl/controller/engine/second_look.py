@@ -11,7 +11,7 @@ import orjson
 from kwokctl.controller.engine.decoded import DecodedObject, key_of, version_of
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.object_reader import ObjectReader
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.retry import until_answered

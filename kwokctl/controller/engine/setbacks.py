@@ -1,7 +1,7 @@
 """Records the Stages that have failed, or had no effect, on an object in its present state. Pure."""
 
-from kwokctl.controller.stages.choice import Basis
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_choice import Basis
 from kwokctl.controller.write_errors import ErrorKind
 
 

@@ -1,7 +1,7 @@
 """The Events of Stages' steps."""
 
 from kwokctl.controller.object_warnings import COMPONENT
-from kwokctl.controller.stages.model import EventStep
+from kwokctl.controller.stages.compiled_stage import EventStep
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey
 

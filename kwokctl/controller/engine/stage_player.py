@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
 from kwokctl.controller.engine.plan_player import PlanPlayer
 from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.resource import Resource
 

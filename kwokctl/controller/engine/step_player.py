@@ -8,7 +8,7 @@ from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.engine.stage_events import about
 from kwokctl.controller.object_reader import ObjectReader
-from kwokctl.controller.stages.model import (
+from kwokctl.controller.stages.compiled_stage import (
     ApplyStep,
     DeleteStep,
     EventStep,

@@ -9,9 +9,9 @@ from typing import Any
 
 from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.in_memory.at_once import is_at_once
-from kwokctl.controller.stages import symbolic
-from kwokctl.controller.stages.choice import Basis
-from kwokctl.controller.stages.model import Delay, ObjectTemplate, Stage
+from kwokctl.controller.stages import symbolic_matching
+from kwokctl.controller.stages.compiled_stage import Delay, ObjectTemplate, Stage
+from kwokctl.controller.stages.stage_choice import Basis
 from kwokctl.expr.duration import format_time
 from kwokctl.expr.gotemplate.go.formatting import quotable
 from kwokctl.expr.gotemplate.symbols import Symbol, holds_symbol, refuse, stripped
@@ -62,7 +62,7 @@ class AllObjects:
 
     def surely_differ(self, before: Json, after: Json) -> bool:
         """Return whether a status has certainly changed in all objects."""
-        if symbolic.surely_differ(before, after):
+        if symbolic_matching.surely_differ(before, after):
             return True
         return refuse() if before is not after else False
 
@@ -110,6 +110,6 @@ def guarded(stages: Sequence[Stage]) -> Sequence[Stage]:
 
 
 def _guarded(stage: Stage) -> Stage:
-    selector = stage.selector and symbolic.guarded(stage.selector)
+    selector = stage.selector and symbolic_matching.guarded(stage.selector)
     delay = None if is_at_once(stage) else _LATER
     return replace(stage, selector=selector, weight_from=None, delay=delay)

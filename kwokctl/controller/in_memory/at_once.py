@@ -10,9 +10,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kwokctl.controller.in_memory.changes import PLAYED, WORDS, check_changes
-from kwokctl.controller.stages.choice import Basis, basis
-from kwokctl.controller.stages.model import MOST_WITHOUT_DELAY, ObjectTemplate, PatchStep, Stage
+from kwokctl.controller.stages.compiled_stage import (
+    MOST_WITHOUT_DELAY,
+    ObjectTemplate,
+    PatchStep,
+    Stage,
+)
 from kwokctl.controller.stages.patch_root import rooted
+from kwokctl.controller.stages.stage_choice import Basis, basis
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json

@@ -10,9 +10,9 @@ from kwokctl.controller.in_memory.all_objects import AllObjects, guarded
 from kwokctl.controller.in_memory.at_once import EndlessPlayError, is_at_once, play
 from kwokctl.controller.in_memory.one_object import OneObject
 from kwokctl.controller.in_memory.own_addresses import OwnAddresses
-from kwokctl.controller.stages.functions import Kubelet, common, for_nodes, for_pods
+from kwokctl.controller.stages.compiled_stage import PatchStep, Stage
 from kwokctl.controller.stages.lives import KUBELET, LIFE
-from kwokctl.controller.stages.model import PatchStep, Stage
+from kwokctl.controller.stages.stage_functions import Kubelet, common, for_nodes, for_pods
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.embedded.selection import Selection, requirements
 from kwokctl.embedded.silence import is_silent

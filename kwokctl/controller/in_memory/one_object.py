@@ -6,8 +6,8 @@ from typing import Any
 
 from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.in_memory.changes import STATUS
-from kwokctl.controller.stages.choice import Basis, pick
-from kwokctl.controller.stages.model import ObjectTemplate, Stage
+from kwokctl.controller.stages.compiled_stage import ObjectTemplate, Stage
+from kwokctl.controller.stages.stage_choice import Basis, pick
 from kwokctl.expr.duration import parse_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType

@@ -3,14 +3,13 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.leases.beats import Beats
-from kwokctl.controller.leases.claim import LeaseClaim
-from kwokctl.controller.leases.names import is_own, own_name
-from kwokctl.controller.leases.node_lease import NodeLease
+from kwokctl.controller.leases.holder import is_own, own_name
+from kwokctl.controller.leases.node_lease import LeaseClaim, NodeLease
 from kwokctl.controller.leases.sharing import Alone, Sharing
 from kwokctl.controller.leases.sightings import Sightings, newest, nodes_by_holder
-from kwokctl.controller.nodes.registry import Hold
+from kwokctl.controller.nodes.node_registry import Hold
 from kwokctl.controller.scheduling.worker_queue import BatchQueue
 from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.dataplane.leases.decode import StoredLease

@@ -4,11 +4,11 @@ import logging
 
 import msgspec
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.lifecycle.notices import PodNotices
-from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
+from kwokctl.controller.nodes.node_registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
 from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.dataplane.port import ObjectKey

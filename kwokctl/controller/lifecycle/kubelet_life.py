@@ -5,7 +5,7 @@ Pods live by the same rules as all others of their cluster unless an annotation 
 
 from collections.abc import Mapping
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.conduct import NEVER
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN

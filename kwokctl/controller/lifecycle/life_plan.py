@@ -11,7 +11,7 @@ from kwokctl.controller.lifecycle.moments import written_moment
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import own_ips, status_patch
-from kwokctl.controller.stages.functions import KNOWN
+from kwokctl.controller.stages.stage_functions import KNOWN
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
 from kwokctl.json_value import Json

@@ -1,6 +1,6 @@
 """Writes what a reboot of their machine has made of pods of Stages, before the Stages go on."""
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
 from kwokctl.controller.lifecycle.looks import PodLooks

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.membership.members import Member, Members
 from kwokctl.controller.membership.planning import (
     deal,
@@ -12,7 +12,7 @@ from kwokctl.controller.membership.planning import (
     step,
     targets,
 )
-from kwokctl.controller.nodes.registry import Hold, NodeRegistry
+from kwokctl.controller.nodes.node_registry import Hold, NodeRegistry
 
 _REMEMBERED = 16
 """The number of members that are gone whose nodes may still be on their way to others."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kwokctl.controller.leases.labels import LABEL, MEMBER
+from kwokctl.controller.leases.holder import LABEL, MEMBER
 from kwokctl.dataplane.leases.decode import StoredLease
 
 FLEET = "kwokctl.dev/fleet"

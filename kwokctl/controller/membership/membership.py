@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.leases.labels import LABEL, MEMBER
+from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.leases.holder import LABEL, MEMBER
 from kwokctl.controller.membership.division import Division
 from kwokctl.controller.membership.members import (
     FLEET,
@@ -23,7 +23,7 @@ from kwokctl.controller.membership.members import (
 from kwokctl.controller.membership.own_lease import OwnLease
 from kwokctl.controller.membership.planning import free_share
 from kwokctl.controller.membership.post import Post
-from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.nodes.node_registry import NodeRegistry
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.embedded.process_metrics import Labels

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.leases.labels import LABEL
+from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.leases.holder import LABEL
 from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.leases.encode import Lease

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable, Collection
 
-from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.leases.labels import OTHER_KINDS
+from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.leases.holder import OTHER_KINDS
 from kwokctl.controller.membership.own_lease import OwnLease
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.errors import RequestError

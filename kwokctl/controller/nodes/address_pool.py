@@ -8,7 +8,7 @@ from socket import AF_INET, AF_INET6, inet_ntop, inet_pton
 
 import msgspec
 
-from kwokctl.controller.nodes.registry import Hold, NodeRegistry
+from kwokctl.controller.nodes.node_registry import Hold, NodeRegistry
 
 log = logging.getLogger(__name__)
 

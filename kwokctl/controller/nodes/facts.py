@@ -1,4 +1,10 @@
-"""The properties of a node that decide which pods it takes, and those that its kubelet reports."""
+"""The properties of a node that decide which pods it takes, and those that its kubelet reports.
+
+Pressures have the conditions and messages of kubelet 1.36 (pkg/kubelet/nodestatus/setters.go).
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,3 +31,64 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_FACTS = NodeFacts()
+
+
+class Pressure(NamedTuple):
+    """The condition that a kubelet reports while its node is short of a resource, and afterwards."""
+
+    word: str
+    """Its name in the annotation."""
+    condition: str
+    reason: str
+    message: str
+    event: str
+    """The reason of its Event."""
+    relief: str
+    """That of the Event when it is over."""
+
+
+PRESSURES = (
+    Pressure(
+        word="memory",
+        condition="MemoryPressure",
+        reason="KubeletHasInsufficientMemory",
+        message="kubelet has insufficient memory available",
+        event="NodeHasInsufficientMemory",
+        relief="NodeHasSufficientMemory",
+    ),
+    Pressure(
+        word="disk",
+        condition="DiskPressure",
+        reason="KubeletHasDiskPressure",
+        message="kubelet has disk pressure",
+        event="NodeHasDiskPressure",
+        relief="NodeHasNoDiskPressure",
+    ),
+    Pressure(
+        word="pid",
+        condition="PIDPressure",
+        reason="KubeletHasInsufficientPID",
+        message="kubelet has insufficient PID available",
+        event="NodeHasInsufficientPID",
+        relief="NodeHasSufficientPID",
+    ),
+)
+REASONS = frozenset(each.reason for each in PRESSURES)
+
+
+def pressures_of(facts: NodeFacts) -> tuple[str, ...]:
+    """Return the conditions of pressure that a node has, or that its annotation gives it."""
+    return _either(facts.pressure, facts.conditions)
+
+
+@lru_cache(maxsize=64)
+def annotated(text: str) -> frozenset[str]:
+    """Return the conditions of pressure that an annotation gives a node."""
+    words = {word.strip() for word in text.split(",")}
+    return frozenset(each.condition for each in PRESSURES if each.word in words)
+
+
+@lru_cache(maxsize=64)
+def _either(text: str, conditions: tuple[str, ...]) -> tuple[str, ...]:
+    found = annotated(text).union(conditions)
+    return tuple(each.condition for each in PRESSURES if each.condition in found)

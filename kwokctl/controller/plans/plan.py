@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from kwokctl.controller.stages import symbolic
-from kwokctl.controller.stages.functions import KNOWN
-from kwokctl.controller.stages.model import EventStep, PatchStep, Step
+from kwokctl.controller.stages import symbolic_matching
+from kwokctl.controller.stages.compiled_stage import EventStep, PatchStep, Step
 from kwokctl.controller.stages.patch_root import rooted
+from kwokctl.controller.stages.stage_functions import KNOWN
 from kwokctl.dataplane.status_change import is_of_status
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.gotemplate.symbols import Symbol, refuse
@@ -86,7 +86,7 @@ def _is_certain(resource: Resource, before: Json, after: Json) -> bool:
     """Return whether a write certainly changes only the status, and the API server would accept it."""
     known, status = before.get("status"), after.get("status")
     return (
-        symbolic.surely_differ(known, status)
+        symbolic_matching.surely_differ(known, status)
         and is_of_status(before, after)
         and is_sound(resource, before, after, changed_parts(known or {}, status or {}))
     )

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from kwokctl.controller.plans.plan import StagePlan, plan_of
 from kwokctl.controller.plans.views import View, view_of
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.kube.resource import Resource
 from kwokctl.specialization.holes import HoleContent
 from kwokctl.specialization.json_outline import OutlineReading, outline_of, reading_of

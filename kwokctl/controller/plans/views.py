@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kwokctl.controller.stages import symbolic
-from kwokctl.controller.stages.choice import Basis, basis
-from kwokctl.controller.stages.model import Delay, Stage
+from kwokctl.controller.stages import symbolic_matching
+from kwokctl.controller.stages.compiled_stage import Delay, Stage
 from kwokctl.controller.stages.selectors import FieldQuery
+from kwokctl.controller.stages.stage_choice import Basis, basis
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
@@ -49,7 +49,7 @@ def _settled(delay: Delay | None, value: Json) -> Delay | None:
     if delay is None:
         return None
     base, bound = [
-        query and _Found(symbolic.GuardedQuery(query).values(value))
+        query and _Found(symbolic_matching.GuardedQuery(query).values(value))
         for query in (delay.base_from, delay.bound_from)
     ]
     return replace(delay, base_from=base, bound_from=bound)
@@ -59,7 +59,7 @@ def _guarded(stage: Stage) -> Stage:
     selector, delay = stage.selector, stage.delay
     return replace(
         stage,
-        selector=selector and symbolic.guarded(selector),
+        selector=selector and symbolic_matching.guarded(selector),
         weight_from=_guard(stage.weight_from),
         delay=delay
         and replace(delay, base_from=_guard(delay.base_from), bound_from=_guard(delay.bound_from)),
@@ -67,4 +67,4 @@ def _guarded(stage: Stage) -> Stage:
 
 
 def _guard(query: FieldQuery | None) -> FieldQuery | None:
-    return query and symbolic.GuardedQuery(query)
+    return query and symbolic_matching.GuardedQuery(query)

@@ -10,7 +10,7 @@ from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
 if TYPE_CHECKING:
-    from kwokctl.controller.stages.model import Stage
+    from kwokctl.controller.stages.compiled_stage import Stage
 
 _HEARTBEATS = "heartbeats"
 """The part of the sets whose Stages others replace by name only: nobody means to end heartbeats."""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from kwokctl.controller.leases.claim import LeaseClaim
+from kwokctl.controller.leases.node_lease import LeaseClaim
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, RequestError

@@ -8,8 +8,8 @@ from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_language import is_portable, portable
 from kwokctl.components.stage_sets import documents_of, shipped_sets
 from kwokctl.config.config_documents import Document
-from kwokctl.controller.stages.model import PatchStep, Stage
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.compiled_stage import PatchStep, Stage
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.json_value import Json
 
 FOR_ALL = {"Now", "StartTime", "Version", "NodeConditions"}

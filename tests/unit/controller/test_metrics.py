@@ -1,4 +1,4 @@
-from kwokctl.controller.metrics import controller_metrics
+from kwokctl.controller.controller_context import controller_metrics
 
 
 def test_counters_and_gauges_are_written_with_their_help() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from tests.support.pods_in_etcd import Path, Story, played, pod
 from tests.support.stage_documents import Body, random_stages, read, stage
 from tests.support.varied_stages import varied_stages

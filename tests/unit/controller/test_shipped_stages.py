@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.choice import basis, pick, seconds
-from kwokctl.controller.stages.functions import common
-from kwokctl.controller.stages.model import DeleteStep, PatchStep, Stage
+from kwokctl.controller.stages.compiled_stage import DeleteStep, PatchStep, Stage
 from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.controller.stages.selectors import Known
+from kwokctl.controller.stages.stage_choice import basis, pick, seconds
+from kwokctl.controller.stages.stage_functions import common
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.template import Template
 from kwokctl.expr.jq.query import JqQuery

@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from kwokctl.controller.stages.model import DeleteStep, Kind, Stage
+from kwokctl.controller.stages.compiled_stage import DeleteStep, Kind, Stage
 from kwokctl.controller.write_errors import ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.errors import (
     ApiError,

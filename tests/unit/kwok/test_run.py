@@ -1,4 +1,4 @@
-from kwokctl.controller.serving.routes import Handlers
+from kwokctl.controller.serving.controller_routes import Handlers
 from kwokctl.kwok.run import PublishedAnswers
 
 

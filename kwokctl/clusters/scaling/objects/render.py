@@ -14,7 +14,7 @@ from kwokctl.clusters.scaling.objects import completed_nodes
 from kwokctl.clusters.scaling.objects.networks import Positions, add_cidr, add_ip
 from kwokctl.clusters.scaling.scale_request import DEFAULT_NAMESPACE, LABEL, ScaleRequest
 from kwokctl.clusters.state.resource_templates import ResourceTemplate
-from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
+from kwokctl.controller.stages.stage_functions import Kubelet, common, for_nodes
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate

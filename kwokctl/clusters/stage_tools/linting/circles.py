@@ -12,8 +12,7 @@ from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.circles import SHORTEST
 from kwokctl.controller.engine.node_conditions import ConditionComposer
-from kwokctl.controller.stages.choice import basis_of_sound, possible, seconds_range
-from kwokctl.controller.stages.model import (
+from kwokctl.controller.stages.compiled_stage import (
     MOST_WITHOUT_DELAY,
     FinalizersStep,
     PatchStep,
@@ -21,6 +20,7 @@ from kwokctl.controller.stages.model import (
     by_kind,
 )
 from kwokctl.controller.stages.patch_root import rooted
+from kwokctl.controller.stages.stage_choice import basis_of_sound, possible, seconds_range
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 from kwokctl.expr.gotemplate.template import Functions

@@ -14,7 +14,7 @@ from kwokctl.clusters.stage_tools.linting.read_conditions import (
     parts_of,
 )
 from kwokctl.clusters.stage_tools.rules import expression_of
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.expr.jq import jq_parser
 

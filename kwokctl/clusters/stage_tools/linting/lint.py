@@ -27,8 +27,8 @@ from kwokctl.clusters.stage_tools.linting.unknown_fields import (
 )
 from kwokctl.clusters.stage_tools.linting.unreachable import unreachable
 from kwokctl.config.config_documents import Document, files_of, load_documents
-from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.stages.reader import StageFieldError, read_stages
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_reader import StageFieldError, read_stages
 from kwokctl.errors import NotFoundError
 from kwokctl.expr.yaml_lines import lines_of_fields
 from kwokctl.json_value import Json

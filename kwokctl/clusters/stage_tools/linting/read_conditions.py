@@ -6,7 +6,7 @@ Paths in jq are such as `.metadata.labels["a/b"]` and `.status.conditions.[].typ
 import re
 from collections.abc import Iterable
 
-from kwokctl.controller.stages.expressions import CelCondition
+from kwokctl.controller.stages.cel_results import CelCondition
 from kwokctl.controller.stages.selectors import Condition
 
 

@@ -9,10 +9,15 @@ from kwokctl.clusters.stage_tools.linting.contradictions import Places, place_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.engine.patches import with_uid
-from kwokctl.controller.stages.choice import BASE_FIELD, BOUND_FIELD, seconds_range, unread_delay
-from kwokctl.controller.stages.model import ApplyStep, Kind, PatchStep, Stage
+from kwokctl.controller.stages.compiled_stage import ApplyStep, Kind, PatchStep, Stage
 from kwokctl.controller.stages.patch_root import rooted
-from kwokctl.controller.stages.places import takes_too_long
+from kwokctl.controller.stages.stage_choice import (
+    BASE_FIELD,
+    BOUND_FIELD,
+    seconds_range,
+    unread_delay,
+)
+from kwokctl.controller.stages.stage_places import takes_too_long
 from kwokctl.dataplane.objects.api_types import api_type, type_of_kind
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time

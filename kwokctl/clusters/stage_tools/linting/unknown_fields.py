@@ -9,9 +9,9 @@ import msgspec
 
 from kwokctl.clusters.stage_tools.rules import expression_of
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.controller.stages.model import Kind, Stage
-from kwokctl.controller.stages.schema import StageSpecShape
+from kwokctl.controller.stages.compiled_stage import Kind, Stage
 from kwokctl.controller.stages.selectors import Requirement
+from kwokctl.controller.stages.stage_schema import StageSpecShape
 from kwokctl.expr.cel import cel_types
 from kwokctl.json_value import Json
 

@@ -6,8 +6,8 @@ from kwokctl.clusters.stage_tools.graph import examples_of, steps
 from kwokctl.clusters.stage_tools.linting.witness import approaches, matches, witnesses
 from kwokctl.clusters.stage_tools.sources import stage_documents_of
 from kwokctl.components.catalog import usual_options
-from kwokctl.controller.stages.model import NODE, POD, Stage
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.compiled_stage import NODE, POD, Stage
+from kwokctl.controller.stages.stage_reader import read_stages
 
 _SHIPPED = (
     ("node-fast", "pod-fast"),

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from kwokctl.clusters.stage_tools.linting.read_conditions import EACH, equalities, parts_of
 from kwokctl.clusters.stage_tools.rules import expression_of
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json

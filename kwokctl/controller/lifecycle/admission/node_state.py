@@ -8,8 +8,7 @@ import orjson
 from kwokctl.controller.lifecycle.admission.ports import HostPorts
 from kwokctl.controller.lifecycle.admission.refusal import NodeState
 from kwokctl.controller.lifecycle.admission.requests import amounts
-from kwokctl.controller.nodes.facts import NodeFacts
-from kwokctl.controller.nodes.pressures import pressures_of
+from kwokctl.controller.nodes.facts import NodeFacts, pressures_of
 
 
 def node_state(

@@ -5,7 +5,7 @@ from kwokctl.controller.lifecycle.admission.commitments import Commitments
 from kwokctl.controller.lifecycle.admission.node_state import node_state
 from kwokctl.controller.lifecycle.admission.refusal import Refusal, refusal_of
 from kwokctl.controller.nodes.facts import NO_FACTS
-from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.nodes.node_registry import NodeRegistry
 from kwokctl.kube.stored_json import ObjectInJson
 
 

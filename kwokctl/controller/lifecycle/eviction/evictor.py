@@ -8,8 +8,8 @@ from typing import Protocol
 import orjson
 
 from kwokctl.controller.lifecycle.eviction.victims import victim_of
-from kwokctl.controller.nodes.pressures import pressures_of
-from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.nodes.facts import pressures_of
+from kwokctl.controller.nodes.node_registry import NodeRegistry
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import PODS

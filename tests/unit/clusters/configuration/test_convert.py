@@ -4,7 +4,7 @@ import pytest
 
 from kwokctl.clusters.configuration.convert import converted
 from kwokctl.config.config_documents import Document
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 
 OLD: dict[str, Any] = {
     "apiVersion": "kwok.x-k8s.io/v1alpha1",

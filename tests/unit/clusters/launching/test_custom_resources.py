@@ -17,7 +17,7 @@ from kwokctl.clusters.launching.custom_resources import (
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.config.document_kinds import API_VERSIONS, KINDS, KWOK
-from kwokctl.controller.stages import schema
+from kwokctl.controller.stages import stage_schema
 from kwokctl.host.paths import WorkDir
 from kwokctl.kubelet.documents.lookup import PodSelector
 from kwokctl.kubelet.logs.log_documents import LOGS
@@ -34,7 +34,7 @@ NAME = cluster_name("kwok")
 
 
 SHAPES: dict[str, tuple[dict[str, Any], str]] = {
-    "Stage": ({"": schema.StageSpecShape}, "Cluster"),
+    "Stage": ({"": stage_schema.StageSpecShape}, "Cluster"),
     "Metric": ({"": MetricSpec}, "Cluster"),
 }
 """What is read of the spec of each kind, by the field that holds it, and the scope of the kind."""

@@ -8,7 +8,7 @@ import pytest
 from kwokctl.clusters.stage_tools.cases import run_cases
 from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.config.config_documents import Document, load_documents
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 from tests.support.go_programs import module
 from tests.support.options import cluster_options
 

@@ -5,7 +5,7 @@ import pytest
 from kwokctl.clusters.stage_tools.explain import StageVerdict, as_tested, explain
 from kwokctl.clusters.stage_tools.functions import stub_functions
 from kwokctl.clusters.stage_tools.sources import documents_from
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.expr import yaml
 
 NOW = 1_767_225_600.0  # 2026-01-01

@@ -1,6 +1,6 @@
 from kwokctl.clusters.stage_tools.graph import KindGraph, as_mermaid, as_text, draw
 from kwokctl.clusters.stage_tools.sources import documents_from, stage_documents_of
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.expr import yaml
 from tests.support.options import cluster_options
 from tests.support.stage_documents import read, stage

@@ -10,7 +10,7 @@ from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
 from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.graph import state_of
 from kwokctl.clusters.stage_tools.sources import object_in, stage_documents_of, stages_for
-from kwokctl.controller.stages.choice import basis, pick
+from kwokctl.controller.stages.stage_choice import basis, pick
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply_patch import apply_patch
 from tests.support.options import cluster_options

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from kwokctl.controller.cluster.kubelet_features import with_features
-from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import Reply, Request, serving

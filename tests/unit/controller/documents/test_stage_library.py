@@ -3,7 +3,7 @@
 from typing import Any
 
 from kwokctl.clusters.state.cluster_stages import stages_in_force
-from kwokctl.controller.documents.stages import StageLibrary, stages_of_files
+from kwokctl.controller.documents.stage_documents import StageLibrary, stages_of_files
 from tests.support.options import cluster_options
 from tests.support.stage_documents import read, stage
 

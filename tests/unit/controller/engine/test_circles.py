@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.model import Delay
+from kwokctl.controller.stages.compiled_stage import Delay
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.resource import EVENTS, PODS

@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from kwokctl.controller.stages.model import Delay, EventStep
+from kwokctl.controller.stages.compiled_stage import Delay, EventStep
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import EVENTS, PODS
 from tests.support.engine_rig import RUN, SLOW, Path, Rig, has, patch, pod, stage, story

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.expressions import CelCondition, CelWeight
-from kwokctl.controller.stages.model import Delay, EventStep, Kind, Stage
-from kwokctl.controller.stages.places import StagePlace
+from kwokctl.controller.stages.cel_results import CelCondition, CelWeight
+from kwokctl.controller.stages.compiled_stage import Delay, EventStep, Kind, Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector
+from kwokctl.controller.stages.stage_places import StagePlace
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr import cel, gotemplate, jq

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kwokctl.controller.stages.model import ApplyStep, DeleteStep, FinalizersStep
+from kwokctl.controller.stages.compiled_stage import ApplyStep, DeleteStep, FinalizersStep
 from kwokctl.controller.stages.selectors import Requirement
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import CONFIG_MAPS, PODS

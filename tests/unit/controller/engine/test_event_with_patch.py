@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.model import EventStep
+from kwokctl.controller.stages.compiled_stage import EventStep
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import ExpressionError

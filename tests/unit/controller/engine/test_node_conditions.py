@@ -6,11 +6,11 @@ import pytest
 
 from kwokctl import assets
 from kwokctl.config.config_documents import Document
+from kwokctl.controller.controller_context import controller_metrics
 from kwokctl.controller.engine.node_conditions import ConditionComposer, ConditionText
 from kwokctl.controller.engine.step_player import StepPlayer
-from kwokctl.controller.metrics import controller_metrics
-from kwokctl.controller.stages.functions import NODE_CONDITIONS, Kubelet, common, for_nodes
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_functions import NODE_CONDITIONS, Kubelet, common, for_nodes
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.embedded.resource_metrics import ANNOTATION
 from kwokctl.expr import yaml

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from kwokctl.controller.engine.second_look import SecondLook
-from kwokctl.controller.stages.model import EventStep, Stage
+from kwokctl.controller.stages.compiled_stage import EventStep, Stage
 from kwokctl.controller.stages.selectors import Selector
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.resource import PODS

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.copies.symbolic_object import PlayedStatus, SymbolicObject, now_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kwokctl.controller.in_memory.kubelet import ControllerIdentity, InMemoryKubelet
-from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.embedded.selection import select

@@ -1,8 +1,8 @@
 import asyncio
 from collections import Counter
 
-from kwokctl.controller.leases.names import NODE_NAME
-from kwokctl.controller.nodes.registry import Hold
+from kwokctl.controller.leases.holder import NODE_NAME
+from kwokctl.controller.nodes.node_registry import Hold
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.lease_rig import Rig, story

@@ -3,7 +3,7 @@ import asyncio
 import orjson
 import pytest
 
-from kwokctl.controller.nodes.registry import Hold
+from kwokctl.controller.nodes.node_registry import Hold
 from kwokctl.errors import ApiError
 from kwokctl.kube.transport.refusals import refusal
 from tests.support.lease_rig import BUSY, Rig, story

@@ -1,6 +1,6 @@
 import asyncio
 
-from kwokctl.controller.nodes.registry import Hold
+from kwokctl.controller.nodes.node_registry import Hold
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.lease_rig import DURATION, Rig, story
 

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from kwokctl.controller.leases.labels import LABEL, MOVED
+from kwokctl.controller.leases.holder import LABEL, MOVED
 from kwokctl.controller.leases.sharing import Alone
-from kwokctl.controller.nodes.registry import Hold
+from kwokctl.controller.nodes.node_registry import Hold
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError

@@ -8,7 +8,7 @@ import pytest
 
 from kwokctl.config.config_documents import Document
 from kwokctl.controller.engine.decoded import DecodedPod
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.expr import yaml
 from kwokctl.kube.resource import JOBS, NODES, PODS

@@ -3,7 +3,7 @@
 import asyncio
 
 from kwokctl.config.config_documents import Document
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.expr import yaml

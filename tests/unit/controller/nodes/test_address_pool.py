@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from kwokctl.controller.nodes.address_pool import AddressPool, PodIPs
-from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
+from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
 
 
 def test_the_first_address_is_the_one_after_the_address_of_the_cidr() -> None:

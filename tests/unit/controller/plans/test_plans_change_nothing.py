@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from kwokctl.clusters.state.cluster_stages import stages_in_force
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.compiled_stage import Stage
 from tests.support.options import cluster_options
 from tests.support.pods_in_etcd import played, pod
 from tests.support.stage_documents import random_stages, read

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
+from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.serving.scale_api import RetryLaterError, ScaleApi
 from kwokctl.kube.resource import LEASES, NODES, PODS

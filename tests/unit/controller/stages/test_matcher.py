@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kwokctl.controller.stages.compiled_stage import DeleteStep, Kind, Stage
 from kwokctl.controller.stages.matcher import Matcher
-from kwokctl.controller.stages.model import DeleteStep, Kind, Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import jq

@@ -6,7 +6,7 @@ import pytest
 from kwokctl.clusters.scaling.objects.render import Renderer, edited
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
 from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
-from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.errors import ConfigError, UsageError
 
 USUAL = {

@@ -5,7 +5,7 @@ import pytest
 from kwokctl.clusters.stage_tools.linting.circles import circles
 from kwokctl.clusters.stage_tools.sources import stage_documents_of
 from kwokctl.components.stage_sets import shipped_sets
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_reader import read_stages
 from tests.support.options import cluster_options
 from tests.support.stage_documents import Body, read, stage
 

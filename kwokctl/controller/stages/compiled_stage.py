@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from kwokctl.controller.stages.places import StagePlace
 from kwokctl.controller.stages.selectors import FieldQuery, Known, Selector
+from kwokctl.controller.stages.stage_places import StagePlace
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 

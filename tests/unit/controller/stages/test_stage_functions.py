@@ -1,8 +1,10 @@
+""""""
+
 from kwokctl import __version__
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
-from kwokctl.controller.stages import functions
-from kwokctl.controller.stages.functions import Kubelet, common, for_nodes, for_pods
+from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
+from kwokctl.controller.stages import stage_functions
+from kwokctl.controller.stages.stage_functions import Kubelet, common, for_nodes, for_pods
 
 KUBELET = Kubelet(ip="192.0.2.9", name="localhost", port=10250)
 
@@ -17,8 +19,8 @@ def addresses() -> PodIPs:
 def test_the_names_that_stages_may_use_are_the_functions_there_are() -> None:
     shared = common(lambda: 0.0)
 
-    assert set(for_nodes(shared, KUBELET)) == functions.NAMES
-    assert {*for_pods(shared, KUBELET, addresses()), "PodIP"} == functions.POD_NAMES
+    assert set(for_nodes(shared, KUBELET)) == stage_functions.NAMES
+    assert {*for_pods(shared, KUBELET, addresses()), "PodIP"} == stage_functions.POD_NAMES
 
 
 def test_times_have_nanoseconds() -> None:

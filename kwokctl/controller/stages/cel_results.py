@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from kwokctl.controller.stages.places import FieldEvaluationError, StagePlace
+from kwokctl.controller.stages.stage_places import FieldEvaluationError, StagePlace
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.budget import BudgetError
 from kwokctl.expr.cel import CelProgram, StructKind, analysis, compile_cel

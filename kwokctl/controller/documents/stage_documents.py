@@ -8,9 +8,9 @@ import msgspec
 
 from kwokctl.config.config_documents import Document
 from kwokctl.controller.documents.replaced import FORGET
-from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.rivals import is_shipped, rival_of
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.embedded.documents.custom_documents import AcceptedDocument, CustomDocuments, Remark
 from kwokctl.embedded.documents.verdicts import Bodies
 from kwokctl.json_value import Json

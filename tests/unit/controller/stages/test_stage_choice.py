@@ -1,3 +1,5 @@
+""""""
+
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.choice import basis, pick, possible, seconds
-from kwokctl.controller.stages.model import Delay, DeleteStep, Kind, Stage
+from kwokctl.controller.stages.compiled_stage import Delay, DeleteStep, Kind, Stage
 from kwokctl.controller.stages.selectors import Selector
+from kwokctl.controller.stages.stage_choice import basis, pick, possible, seconds
 
 POD = Kind("v1", "Pod")
 NOON = 1_767_268_800.0  # 2026-01-01T12:00:00Z

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kwokctl.controller.stages.model import Delay, Stage
+from kwokctl.controller.stages.compiled_stage import Delay, Stage
 from kwokctl.controller.stages.selectors import FieldQuery, Known
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration, parse_time

@@ -1,6 +1,8 @@
+""""""
+
 import json
 
-from kwokctl.controller.leases.claim import LeaseClaim
+from kwokctl.controller.leases.node_lease import LeaseClaim
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.leases.encode import micro_time
 

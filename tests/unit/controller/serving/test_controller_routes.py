@@ -1,8 +1,10 @@
+""""""
+
 import asyncio
 
 import pytest
 
-from kwokctl.controller.serving.routes import Handlers
+from kwokctl.controller.serving.controller_routes import Handlers
 from kwokctl.controller.serving.scale_api import RetryLaterError
 from tests.support.controller_answers import serving_controller
 

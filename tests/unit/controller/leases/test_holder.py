@@ -1,6 +1,8 @@
+""""""
+
 import socket
 
-from kwokctl.controller.membership.identity import own_identity
+from kwokctl.controller.leases.holder import own_identity
 
 
 def test_no_two_controllers_of_a_host_have_the_same_identity() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from kwokctl.config.config_documents import Document
 from kwokctl.config.document_kinds import OWN, PROGRAM
-from kwokctl.controller.documents.programs import read_programs
+from kwokctl.controller.documents.program_documents import read_programs
 from kwokctl.errors import ConfigError
 
 

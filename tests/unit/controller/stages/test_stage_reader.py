@@ -1,11 +1,12 @@
+""""""
+
 from random import Random
 from typing import Any
 
 import pytest
 
 from kwokctl.config.config_documents import Document
-from kwokctl.controller.stages.choice import basis, seconds
-from kwokctl.controller.stages.model import (
+from kwokctl.controller.stages.compiled_stage import (
     ApplyStep,
     DeleteStep,
     EventStep,
@@ -14,8 +15,9 @@ from kwokctl.controller.stages.model import (
     PatchStep,
     Stage,
 )
-from kwokctl.controller.stages.places import FieldEvaluationError
-from kwokctl.controller.stages.reader import read_stages
+from kwokctl.controller.stages.stage_choice import basis, seconds
+from kwokctl.controller.stages.stage_places import FieldEvaluationError
+from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.errors import ConfigError
 from kwokctl.kube.client import PatchType
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from kwokctl.config.config_documents import Document, FieldError
-from kwokctl.controller.stages import functions, schema
-from kwokctl.controller.stages.model import (
+from kwokctl.controller.stages import stage_functions, stage_schema
+from kwokctl.controller.stages.compiled_stage import (
     ApplyStep,
     Delay,
     DeleteStep,
@@ -20,14 +20,14 @@ from kwokctl.controller.stages.model import (
     Stage,
     Step,
 )
-from kwokctl.controller.stages.places import StagePlace
 from kwokctl.controller.stages.selectors import Condition, FieldQuery, Requirement, Selector
+from kwokctl.controller.stages.stage_places import StagePlace
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import gotemplate, jq
 from kwokctl.kube.client import PatchType
 
 if TYPE_CHECKING:
-    from kwokctl.controller.stages.expressions import CelExpressions
+    from kwokctl.controller.stages.cel_results import CelExpressions
     from kwokctl.expr.cel import StructKind
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class StageFieldError(FieldError):
 class _PlacedStep(NamedTuple):
     """A step, and where its templates are in the document."""
 
-    shape: schema.StepShape
+    shape: stage_schema.StepShape
     patch: str = ""
     apply: str = ""
 
@@ -98,9 +98,9 @@ class _Reader:
             source=self._document.source,
         )
 
-    def _shape(self) -> schema.StageShape:
+    def _shape(self) -> stage_schema.StageShape:
         try:
-            return msgspec.convert(self._document.body, schema.StageShape)
+            return msgspec.convert(self._document.body, stage_schema.StageShape)
         except msgspec.ValidationError as e:
             found = _WHERE.search(str(e))
             path = found["path"] if found else ""
@@ -109,7 +109,7 @@ class _Reader:
                 path or "spec", f"is wrong: {problem[:1].lower()}{problem[1:]}"
             ) from e
 
-    def _selector(self, shape: schema.SelectorShape, kind: Kind) -> Selector:
+    def _selector(self, shape: stage_schema.SelectorShape, kind: Kind) -> Selector:
         conditions: list[Requirement] = []
         expressions: list[Condition] = []
         for index, item in enumerate(shape.match_expressions):
@@ -125,7 +125,7 @@ class _Reader:
             expressions=tuple(expressions),
         )
 
-    def _condition(self, shape: schema.ConditionShape, path: str) -> Requirement:
+    def _condition(self, shape: stage_schema.ConditionShape, path: str) -> Requirement:
         if shape.jq is not None:
             key, operator, values = shape.jq.key, shape.jq.operator, shape.jq.values
             path = f"{path}.jq"
@@ -139,12 +139,14 @@ class _Reader:
             raise self._fault(f"{path}.values", f"must be empty with the operator '{operator}'")
         return Requirement(self._query(key, f"{path}.key"), operator, frozenset(values))
 
-    def _weight(self, shape: schema.SourceShape | None, kind: Kind, path: str) -> FieldQuery | None:
+    def _weight(
+        self, shape: stage_schema.SourceShape | None, kind: Kind, path: str
+    ) -> FieldQuery | None:
         if shape is None or shape.cel is None:
             return self._source(shape, path)
         return self._cel(shape.cel, _cel(kind).weight, path)
 
-    def _delay(self, shape: schema.DelayShape, kind: Kind) -> Delay:
+    def _delay(self, shape: stage_schema.DelayShape, kind: Kind) -> Delay:
         bound = shape.jitter_duration_milliseconds
         return Delay(
             base=(shape.duration_milliseconds or 0) / 1000,
@@ -153,20 +155,22 @@ class _Reader:
             bound_from=self._time(shape.jitter_duration_from, kind, "jitterDurationFrom"),
         )
 
-    def _time(self, shape: schema.SourceShape | None, kind: Kind, name: str) -> FieldQuery | None:
+    def _time(
+        self, shape: stage_schema.SourceShape | None, kind: Kind, name: str
+    ) -> FieldQuery | None:
         path = f"spec.delay.{name}"
         if shape is None or shape.cel is None:
             return self._source(shape, path)
         return self._cel(shape.cel, _cel(kind).delay, path)
 
     def _cel(
-        self, shape: schema.CelShape, compile_: Callable[[str, StagePlace], T], path: str
+        self, shape: stage_schema.CelShape, compile_: Callable[[str, StagePlace], T], path: str
     ) -> T:
         field = f"{path}.cel.expression"
         place = StagePlace(self._name, self._document.source, field)
         return self._compiled(lambda: compile_(shape.expression, place), field)
 
-    def _source(self, shape: schema.SourceShape | None, path: str) -> FieldQuery | None:
+    def _source(self, shape: stage_schema.SourceShape | None, path: str) -> FieldQuery | None:
         if shape is None:
             return None
         if shape.jq is not None:
@@ -207,7 +211,7 @@ class _Reader:
                 field=placed.apply,
             )
 
-    def _patch(self, shape: schema.PatchShape, kind: Kind, path: str) -> PatchStep:
+    def _patch(self, shape: stage_schema.PatchShape, kind: Kind, path: str) -> PatchStep:
         is_strategic = kind.api_version == "v1" and kind.name in _STRATEGIC_KINDS
         usual = "strategic" if is_strategic else "merge"
         return PatchStep(
@@ -225,7 +229,9 @@ class _Reader:
     def _template(self, source: str, kind: Kind, path: str) -> ObjectTemplate:
         template = self._compiled(lambda: gotemplate.compile(source, name=self._name), path)
         is_pod = kind == Kind("v1", "Pod")
-        unknown = template.required - (functions.POD_NAMES if is_pod else functions.NAMES)
+        unknown = template.required - (
+            stage_functions.POD_NAMES if is_pod else stage_functions.NAMES
+        )
         if unknown:
             names = ", ".join(f"{each} ({template.place_of(each)})" for each in sorted(unknown))
             raise self._fault(path, f"calls what is not a function for a {kind.name}: {names}")
@@ -245,12 +251,12 @@ class _Reader:
 
 def _cel(kind: Kind) -> "CelExpressions":
     """Return the compiler of CEL: few Stages have any, and it is slow to load."""
-    from kwokctl.controller.stages.expressions import CelExpressions
+    from kwokctl.controller.stages.cel_results import CelExpressions
 
     return CelExpressions(_STRUCTS.get(kind))
 
 
-def _placed(shapes: Iterable[schema.StepShape]) -> list[_PlacedStep]:
+def _placed(shapes: Iterable[stage_schema.StepShape]) -> list[_PlacedStep]:
     return [
         _PlacedStep(
             shape, f"spec.steps[{index}].patch.template", f"spec.steps[{index}].apply.template"
@@ -259,26 +265,26 @@ def _placed(shapes: Iterable[schema.StepShape]) -> list[_PlacedStep]:
     ]
 
 
-def _converted(shape: schema.NextShape | None) -> list[_PlacedStep]:
+def _converted(shape: stage_schema.NextShape | None) -> list[_PlacedStep]:
     """Spell `next` as steps, in the order event, finalizers, patches, delete."""
     if shape is None:
         return []
-    steps = [_PlacedStep(schema.StepShape(event=shape.event, finalizers=shape.finalizers))]
+    steps = [_PlacedStep(stage_schema.StepShape(event=shape.event, finalizers=shape.finalizers))]
     steps += [
-        _PlacedStep(schema.StepShape(patch=patch), f"spec.next.patches[{index}].template")
+        _PlacedStep(stage_schema.StepShape(patch=patch), f"spec.next.patches[{index}].template")
         for index, patch in enumerate(shape.patches)
     ]
     if not shape.patches and shape.status_template:
-        patch = schema.PatchShape(
+        patch = stage_schema.PatchShape(
             template=shape.status_template,
             root="status",
             subresource=shape.status_subresource,
             impersonation=shape.status_patch_as,
         )
-        steps.append(_PlacedStep(schema.StepShape(patch=patch), "spec.next.statusTemplate"))
-    steps.append(_PlacedStep(schema.StepShape(delete=shape.delete)))
-    return [each for each in steps if each.shape != schema.StepShape()]
+        steps.append(_PlacedStep(stage_schema.StepShape(patch=patch), "spec.next.statusTemplate"))
+    steps.append(_PlacedStep(stage_schema.StepShape(delete=shape.delete)))
+    return [each for each in steps if each.shape != stage_schema.StepShape()]
 
 
-def _username(shape: schema.ImpersonationShape | None) -> str:
+def _username(shape: stage_schema.ImpersonationShape | None) -> str:
     return shape.username if shape is not None else ""

@@ -1,1 +1,0 @@
-"""Faults of nodes that no Stage describes, such as pressure on memory."""

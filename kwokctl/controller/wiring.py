@@ -23,7 +23,7 @@ from kwokctl.controller.lifecycle.reboots import Reboots
 from kwokctl.controller.membership.membership import Membership, fleet_name
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.node_registry import NodeRegistry
-from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans import Plans
 from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import stage_functions

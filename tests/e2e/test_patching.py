@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from kwokctl.controller.in_memory.changes import WORDS, check_changes
+from kwokctl.controller.in_memory.at_once import WORDS, check_changes
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.patching import strategic_merge

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from kwokctl.controller.controller_context import ControllerContext, controller_metrics
-from kwokctl.controller.engine.conduct import Conduct
 from kwokctl.controller.engine.decoded import DecodedObject
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.turns import Conduct
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.stages.compiled_stage import Delay, Kind, PatchStep, Stage, Step
 from kwokctl.controller.stages.selectors import Requirement, Selector

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kwokctl.clusters.stage_tools.rules import first_broken_rule
-from kwokctl.controller.engine import patches
+from kwokctl.controller.engine import stage_patches
 from kwokctl.controller.stages.compiled_stage import (
     ApplyStep,
     DeleteStep,
@@ -141,5 +141,7 @@ def _write(kind: str, step: PatchStep | ApplyStep, data: Json) -> dict[str, Json
 
 def _finalizers(step: FinalizersStep, value: Json) -> dict[str, Json]:
     current = value["metadata"].get("finalizers") or []
-    wanted = patches.finalizers_after(current, add=step.add, remove=step.remove, empty=step.empty)
+    wanted = stage_patches.finalizers_after(
+        current, add=step.add, remove=step.remove, empty=step.empty
+    )
     return {"metadata": {"finalizers": wanted}}

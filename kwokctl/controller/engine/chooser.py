@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.rests import StageRests
-from kwokctl.controller.plans.plans import Plans
-from kwokctl.controller.plans.views import View
+from kwokctl.controller.plans import Plans, View
 from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.stage_choice import (

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Sequence
 
 from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.engine.object_events import warning_of
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.engine.warning_events import warning_of
 from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.kube.resource import Resource

@@ -12,7 +12,6 @@ import orjson
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.chooser import StageChooser
 from kwokctl.controller.engine.circles import SHORTEST, CircleGuard
-from kwokctl.controller.engine.conduct import NEVER, Conduct
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_of
 from kwokctl.controller.engine.hooks import Hooks
@@ -20,8 +19,8 @@ from kwokctl.controller.engine.object_state import ObjectState, answered
 from kwokctl.controller.engine.rests import LaterLook, StageRests
 from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.engine.stage_player import StagePlayer
-from kwokctl.controller.engine.turns import ConductTurns
-from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.engine.turns import NEVER, Conduct, ConductTurns
+from kwokctl.controller.plans import Plans
 from kwokctl.controller.scheduling.worker_queue import work_queue
 from kwokctl.controller.stages.compiled_stage import MOST_WITHOUT_DELAY, Stage
 from kwokctl.controller.stages.stage_choice import pick

@@ -11,7 +11,7 @@ import orjson
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.setbacks import Setbacks
-from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans import Plans
 from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.stage_choice import Basis
 from kwokctl.json_value import Json

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import orjson
 
-from kwokctl.controller.engine import patches
+from kwokctl.controller.engine import stage_patches
 from kwokctl.controller.engine.node_conditions import ConditionComposer
-from kwokctl.controller.engine.stage_events import about
+from kwokctl.controller.engine.object_events import about
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.compiled_stage import (
     ApplyStep,
@@ -133,11 +133,11 @@ class StepPlayer:
         if step.subresource == "status" and target.resource == NODES:
             document = self._conditions.compose(value, document, step.type, self._wall())
             document = with_path(value, document, step.type)
-        result = patches.result_of(value, document, step.type, target.resource.kind)
+        result = stage_patches.result_of(value, document, step.type, target.resource.kind)
         if result is value:
             return None
         if step.subresource in {"", "status"}:
-            document = patches.with_uid(document, value["metadata"]["uid"], step.type)
+            document = stage_patches.with_uid(document, value["metadata"]["uid"], step.type)
         return Patch(
             document=document,
             type=step.type,
@@ -151,7 +151,7 @@ class StepPlayer:
     ) -> ObjectInJson | None:
         metadata = value["metadata"]
         current = metadata.get("finalizers") or []
-        wanted = patches.finalizers_after(
+        wanted = stage_patches.finalizers_after(
             current, add=step.add, remove=step.remove, empty=step.empty
         )
         if wanted == current:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
+from kwokctl.controller.engine.object_events import warning_of
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.engine.warning_events import warning_of
 from kwokctl.controller.object_warnings import ObjectWarnings
 from kwokctl.controller.stages.lives import LIFE, STAGES
 from kwokctl.dataplane.events.object_event import ObjectEvent

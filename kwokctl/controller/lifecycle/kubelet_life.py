@@ -6,10 +6,10 @@ Pods live by the same rules as all others of their cluster unless an annotation 
 from collections.abc import Mapping
 
 from kwokctl.controller.controller_context import ControllerContext
-from kwokctl.controller.engine.conduct import NEVER
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
+from kwokctl.controller.engine.turns import NEVER
 from kwokctl.controller.lifecycle.event_counts import EventCounts
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.ignored_labels import IgnoredLabels

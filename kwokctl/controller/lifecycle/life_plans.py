@@ -8,7 +8,7 @@ from kwokctl.controller.lifecycle.containers.programs import ProgramRules
 from kwokctl.controller.lifecycle.life_plan import LifePlan, PodLook, life_plan
 from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
 from kwokctl.controller.lifecycle.statuses import has_started
-from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans import Plans
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.specialization.ripening import Ripening

@@ -16,7 +16,7 @@ from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans
 from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips
-from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans import Plans
 from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.replacing import replace
 

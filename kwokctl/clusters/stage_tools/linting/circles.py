@@ -9,7 +9,7 @@ import orjson
 from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
-from kwokctl.controller.engine import patches
+from kwokctl.controller.engine import stage_patches
 from kwokctl.controller.engine.circles import SHORTEST
 from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.stages.compiled_stage import (
@@ -118,7 +118,9 @@ class _Walker:
 def _with_finalizers(step: FinalizersStep, value: Json) -> Json:
     metadata = value["metadata"]
     current = metadata.get("finalizers") or []
-    wanted = patches.finalizers_after(current, add=step.add, remove=step.remove, empty=step.empty)
+    wanted = stage_patches.finalizers_after(
+        current, add=step.add, remove=step.remove, empty=step.empty
+    )
     return value if wanted == current else {**value, "metadata": {**metadata, "finalizers": wanted}}
 
 

@@ -8,7 +8,7 @@ from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.contradictions import Places, place_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.controller.engine.patches import with_uid
+from kwokctl.controller.engine.stage_patches import with_uid
 from kwokctl.controller.stages.compiled_stage import ApplyStep, Kind, PatchStep, Stage
 from kwokctl.controller.stages.patch_root import rooted
 from kwokctl.controller.stages.stage_choice import (

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from kwokctl.controller.engine.conduct import NEVER
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.object_state import ObjectState, WrittenObject
+from kwokctl.controller.engine.turns import NEVER
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.kube.resource import PODS
 from tests.support.engine_rig import RUN, Rig, pod

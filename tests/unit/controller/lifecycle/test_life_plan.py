@@ -13,7 +13,7 @@ from kwokctl.controller.lifecycle.life_plans import LifePlans
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import own_ips, status_patch
-from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans import Plans
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS

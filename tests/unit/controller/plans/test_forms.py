@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans import Plans
 from kwokctl.kube.resource import PODS
 from kwokctl.specialization.shape import ObjectForm
 from tests.support.etcd_of_pods import with_version

@@ -1,8 +1,10 @@
+""""""
+
 from typing import Any
 
 import pytest
 
-from kwokctl.controller.engine.patches import finalizers_after, result_of, with_uid
+from kwokctl.controller.engine.stage_patches import finalizers_after, result_of, with_uid
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.client import PatchType
 

@@ -1,1 +1,0 @@
-"""Plans: Stage steps that were proven once for all pods of a shape, so that only differences are computed."""

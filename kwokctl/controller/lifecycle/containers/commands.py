@@ -9,8 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from kwokctl.controller.lifecycle.containers.program import ContainerProgram
-from kwokctl.controller.lifecycle.scripts.lengths import slept
-from kwokctl.controller.lifecycle.scripts.running import Ran, run_script, runs_on
+from kwokctl.controller.lifecycle.scripts.running import Ran, run_script, runs_on, slept
 from kwokctl.controller.lifecycle.scripts.syntax import UnreadableError
 from kwokctl.replacing import replace
 

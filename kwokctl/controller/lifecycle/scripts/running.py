@@ -11,8 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from kwokctl.controller.lifecycle.scripts import numbers
-from kwokctl.controller.lifecycle.scripts.lengths import slept
+from kwokctl.controller.lifecycle.scripts.expansion import ExpandingShell, whole_number
 from kwokctl.controller.lifecycle.scripts.syntax import (
     Both,
     Define,
@@ -30,10 +29,26 @@ from kwokctl.controller.lifecycle.scripts.syntax import (
     parsed,
 )
 
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_LENGTH = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)")
+
+
+def slept(lengths: Sequence[str]) -> float | None:
+    """Return the seconds of the arguments of `sleep`, which are added; None if it refuses them."""
+    total = 0.0
+    for each in lengths:
+        if each in {"inf", "infinity"}:
+            total = math.inf
+            continue
+        found = _LENGTH.fullmatch(each)
+        if found is None:
+            return None
+        total += float(found[1]) * _UNITS[found[2]]
+    return total if lengths else None
+
+
 _MOST = 5_000
 """Commands of a script that are gone through: one with more is taken to run on."""
-_MOST_TEXT = 1_000_000
-"""Characters that its variables and commands may give in all: whoever creates a pod writes its script."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _TERM = frozenset(("TERM", "SIGTERM", "15"))
 _FILE_TESTS = frozenset(("-e", "-f", "-r", "-s", "-w", "-x"))
@@ -103,17 +118,16 @@ def _numbered(arguments: Sequence[str]) -> Mapping[str, str]:
     return {"$": "1", "!": "1", **{str(number): each for number, each in enumerate(arguments)}}
 
 
-class _Shell:
+class _Shell(ExpandingShell):
     """The state of a shell while it goes through a script."""
 
     def __init__(self, variables: dict[str, str], files: frozenset[str]) -> None:
-        self._variables: dict[str, str | None] = {**variables}
+        super().__init__(variables)
         self._files = set(files)
         self._asked: set[str] = set()
         """The files that it has looked for."""
         self._functions: dict[str, Tree] = {}
-        self._seconds, self._code, self._steps = 0.0, 0, 0
-        self._room = _MOST_TEXT
+        self._seconds, self._steps = 0.0, 0
         self._background = 0.0
         """The time at which the last command in the background ends."""
         self._wait = 0.0
@@ -365,7 +379,7 @@ class _Shell:
             case [first, test, second] if test in _TEXT_TESTS:
                 return _TEXT_TESTS[test](first, second)
             case [first, test, second] if test in _NUMBER_TESTS:
-                return _NUMBER_TESTS[test](_whole(first), _whole(second))
+                return _NUMBER_TESTS[test](whole_number(first), whole_number(second))
             case [test, path] if test in _FILE_TESTS:
                 return self._is_there(path)
             case ["-z", text]:
@@ -379,96 +393,3 @@ class _Shell:
         """Return whether the script has written a file; in the end it must have, or nothing is known."""
         self._asked.add(path)
         return path in self._files
-
-    def _expanded(self, word: Word) -> list[str]:
-        """Return the words that become of one: what is not quoted is split at spaces."""
-        found: list[str] = []
-        is_open = False
-        for piece in word:
-            text = self._piece(piece)
-            parts = [text] if piece.is_quoted or piece.use is Use.TEXT else text.split()
-            for number, part in enumerate(parts):
-                if is_open and number == 0:
-                    found[-1] += part
-                else:
-                    found.append(part)
-                is_open = True
-        return found
-
-    def _text(self, word: Word) -> str:
-        return "".join(map(self._piece, word))
-
-    def _piece(self, piece: Piece) -> str:
-        text = self._substituted(piece)
-        self._room -= len(text)
-        if self._room < 0:
-            raise UnreadableError
-        return text
-
-    def _substituted(self, piece: Piece) -> str:
-        match piece.use:
-            case Use.TEXT:
-                return piece.text
-            case Use.VARIABLE:
-                return self._variable(piece.text)
-            case Use.ARITHMETIC:
-                return str(numbers.value_of(self._arithmetic(piece.text), self._number))
-            case Use.OUTPUT:
-                return self._output(piece.text)
-
-    def _arithmetic(self, text: str) -> str:
-        return re.sub(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9])\}?", r"\1", text)
-
-    def _variable(self, text: str) -> str:
-        name, dash, usual = text.partition("-")
-        name = name.rstrip(":")
-        if name == "?":
-            return str(self._code)
-        value = self._variables.get(name)
-        if dash and not value and name not in self._variables:
-            return usual
-        if value is None:
-            raise UnreadableError
-        return value or usual
-
-    def _number(self, name: str) -> int:
-        return _whole(self._variable(name))
-
-    def _output(self, script: str) -> str:
-        """Return what a command writes."""
-        tree = parsed(script)
-        if isinstance(tree, Both) and tree.first == Simple(()):
-            tree = tree.second
-        if not isinstance(tree, Simple):
-            raise UnreadableError
-        words = [text for word in tree.words for text in self._expanded(word)]
-        match words:
-            case ["echo", *texts]:
-                return " ".join(texts)
-            case ["expr", *parts]:
-                return str(numbers.value_of(" ".join(parts), self._number))
-            case ["seq", *bounds] if bounds and all(each.isdecimal() for each in bounds):
-                return " ".join(map(str, _sequence([int(each) for each in bounds])))
-        raise UnreadableError
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as e:
-        raise UnreadableError from e
-
-
-def _sequence(bounds: Sequence[int]) -> range:
-    match bounds:
-        case [last]:
-            found = range(1, last + 1)
-        case [first, last]:
-            found = range(first, last + 1)
-        case [first, step, last] if step:
-            found = range(first, last + 1, step)
-        case _:
-            raise UnreadableError
-    if len(found) > _MOST:
-        raise UnreadableError
-    return found

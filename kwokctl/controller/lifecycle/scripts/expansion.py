@@ -6,14 +6,14 @@ Source: POSIX.1-2017, Shell and Utilities, 2.6. Arithmetic is that of whole numb
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from kwokctl.controller.lifecycle.scripts.syntax import (
+from kwokctl.controller.lifecycle.scripts.syntax import parsed
+from kwokctl.controller.lifecycle.scripts.tree import (
     Both,
     Piece,
     Simple,
     UnreadableError,
     Use,
     Word,
-    parsed,
 )
 
 _TOKENS = re.compile(r"\s*([0-9]+|[A-Za-z_][A-Za-z0-9_]*|<=|>=|==|!=|&&|\|\||[-+*/%()<>!])")

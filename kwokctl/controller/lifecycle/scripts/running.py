@@ -12,7 +12,8 @@ from contextlib import suppress
 import msgspec
 
 from kwokctl.controller.lifecycle.scripts.expansion import ExpandingShell, whole_number
-from kwokctl.controller.lifecycle.scripts.syntax import (
+from kwokctl.controller.lifecycle.scripts.syntax import parsed
+from kwokctl.controller.lifecycle.scripts.tree import (
     Both,
     Define,
     For,
@@ -26,7 +27,6 @@ from kwokctl.controller.lifecycle.scripts.syntax import (
     Use,
     While,
     Word,
-    parsed,
 )
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}

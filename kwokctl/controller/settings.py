@@ -12,7 +12,7 @@ from kwokctl.controller.configuration import DEFAULTS, given_options, idle_optio
 from kwokctl.controller.documents.program_documents import read_programs
 from kwokctl.controller.flags import parser
 from kwokctl.controller.leases.holder import NODE_NAME
-from kwokctl.controller.lifecycle.containers.programs import ProgramRules
+from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
 from kwokctl.controller.stages.compiled_stage import POD, Stage
 from kwokctl.controller.stages.lives import LIFE, STAGES
 from kwokctl.controller.stages.rivals import read_shipped

@@ -15,7 +15,7 @@ from kwokctl.controller.faults import NodeReports
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
-from kwokctl.controller.lifecycle.eviction.evictor import Evictor
+from kwokctl.controller.lifecycle.eviction import Evictor
 from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.notices import PodNotices

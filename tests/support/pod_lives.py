@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
+from kwokctl.controller.lifecycle.pod_events import PodEvent
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 

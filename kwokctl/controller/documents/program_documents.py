@@ -6,8 +6,8 @@ import msgspec
 
 from kwokctl.config.config_documents import Document
 from kwokctl.config.document_kinds import OWN, PROGRAM
-from kwokctl.controller.lifecycle.containers.program import ContainerProgram, changed
-from kwokctl.controller.lifecycle.containers.programs import ProgramRule, ProgramRules
+from kwokctl.controller.lifecycle.containers.container_program import ContainerProgram, changed
+from kwokctl.controller.lifecycle.containers.find_program import ProgramRule, ProgramRules
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
 

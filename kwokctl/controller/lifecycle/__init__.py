@@ -1,1 +1,3 @@
 """The life of a pod as a kubelet would give it: pure functions of the pod and the time."""
+
+__all__ = ["admission", "containers", "eviction", "kubelet_life", "looks", "notices", "reboots"]

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment
+from kwokctl.controller.lifecycle.pod_events import PodEvent
 from kwokctl.json_value import Json
 from kwokctl.kube.stored_json import ObjectInJson
 

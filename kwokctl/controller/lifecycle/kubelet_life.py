@@ -10,11 +10,10 @@ from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
 from kwokctl.controller.engine.turns import NEVER
-from kwokctl.controller.lifecycle.event_counts import EventCounts
-from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.ignored_labels import IgnoredLabels
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import PodOutcome
+from kwokctl.controller.lifecycle.pod_events import EventCounts, PodEvent
 from kwokctl.controller.lifecycle.statuses import status_patch
 from kwokctl.controller.stages.lives import KUBELET
 from kwokctl.dataplane.events.object_event import ObjectEvent

@@ -1,19 +1,161 @@
-"""The plans for the function of a pod's life; there is a bound for them."""
+"""The plans for the function of a pod's life: traced on one pod, for all that are alike.
 
-from typing import NamedTuple, TypeAlias
+Their number is bounded.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
+import msgspec
+
 from kwokctl.controller.lifecycle.admission.claims import Claims, claims_of
-from kwokctl.controller.lifecycle.containers.programs import ProgramRules
-from kwokctl.controller.lifecycle.life_plan import LifePlan, PodLook, life_plan
-from kwokctl.controller.lifecycle.outcome import FINAL, PodOutcome
-from kwokctl.controller.lifecycle.statuses import has_started
+from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
+from kwokctl.controller.lifecycle.moments import written_moment
+from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
+from kwokctl.controller.lifecycle.pod import sync
+from kwokctl.controller.lifecycle.pod_events import PodEvent
+from kwokctl.controller.lifecycle.statuses import has_started, own_ips, status_patch
 from kwokctl.controller.plans import Plans
+from kwokctl.controller.stages.stage_functions import KNOWN
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.gotemplate.symbols import Symbol, refuse
+from kwokctl.json_value import Json
+from kwokctl.kube.resource import PODS
 from kwokctl.kube.stored_json import ObjectInJson
+from kwokctl.replacing import replace
+from kwokctl.specialization.holes import mapped
 from kwokctl.specialization.ripening import Ripening
 from kwokctl.specialization.shape import ObjectForm, Shape
-from kwokctl.specialization.source import MisfitError
+from kwokctl.specialization.soundness import is_sound
+from kwokctl.specialization.source import Compute, Functions, MisfitError, Source
+
+_FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
+_NOTHING: Mapping[str, int] = {}
+
+
+class PodLook(NamedTuple):
+    """The inputs of the function beside the pod, where nothing is special about the pod."""
+
+    now: float
+    memory: PodMemory | None
+    functions: Functions
+    """Those that return addresses."""
+
+
+class LifePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome for all pods of a shape for which every decision is the same."""
+
+    compute: Compute
+    shape: Shape | None
+    """The one that pods have afterwards; None if they stay as they are."""
+    events: tuple[PodEvent, ...]
+    spoken: tuple[int, ...]
+    """Those Events whose message differs between the pods."""
+    deletes: bool
+    levels: Mapping[str, int] | None
+    """Those of the memory; None if there is none."""
+
+    def outcome(self, form: ObjectForm, moment: PodLook) -> PodOutcome:
+        """Return the outcome for a pod; MisfitError, or another error, if it must be computed by itself."""
+        now, memory, functions = moment
+        texts, (due, *messages) = self.compute(
+            form.holes, functions, now, now if memory is None else memory.at
+        )
+        return PodOutcome(
+            form=None if self.shape is None else ObjectForm(self.shape, texts),
+            due=due,
+            events=self._events(messages) if messages else self.events,
+            deletes=self.deletes,
+            memory=None if self.levels is None else PodMemory(now, self.levels),
+        )
+
+    def _events(self, messages: list[str]) -> tuple[PodEvent, ...]:
+        events = list(self.events)
+        for at, message in zip(self.spoken, messages, strict=True):
+            events[at] = replace(events[at], message=message)
+        return tuple(events)
+
+
+def life_plan(
+    form: ObjectForm,
+    moment: PodLook,
+    known: Callable[[Shape], Shape],
+    programs: ProgramRules = (),
+) -> LifePlan | None:
+    """Return the plan for pods like one of them; None if its outcome cannot be traced.
+
+    `known` returns the shape that is known already for an equal one.
+    """
+    try:
+        return _traced(form, moment, known, programs)
+    except (ExpressionError, TypeError, ValueError, AttributeError, KeyError):
+        return None
+
+
+def _traced(
+    form: ObjectForm, moment: PodLook, known: Callable[[Shape], Shape], programs: ProgramRules
+) -> LifePlan:
+    shape, memory = form.shape, moment.memory
+    numbers = {"now": moment.now, "at": moment.now if memory is None else memory.at}
+    source = Source(
+        shape.holes, form.holes, moment.functions, KNOWN, numbers, times=(written_moment,)
+    )
+    pod, now = source.opened(shape.value), source.number("now")
+    if memory is not None:
+        memory = memory._replace(at=source.number("at"))
+    place = _place(pod, source.functions(_FUNCTIONS), programs)
+    outcome = sync(pod, memory, now, place)
+    after = None if outcome.status is None else _after(pod, outcome.status, source)
+    own = [at for at, each in enumerate(outcome.events) if _is_symbol(each.message)]
+    compute = source.compute(
+        () if after is None else after.sources,
+        (outcome.due, *(outcome.events[at].message for at in own)),
+    )
+    return LifePlan(
+        compute=compute,
+        shape=None if after is None else known(after),
+        events=outcome.events,
+        spoken=tuple(own),
+        deletes=outcome.deletes,
+        levels=None if outcome.memory is None else _levels(outcome.memory, now),
+    )
+
+
+def _place(
+    pod: ObjectInJson, functions: Mapping[str, Callable[..., Any]], programs: ProgramRules
+) -> NodeOffer:
+    meta, spec = pod["metadata"], pod["spec"]
+    is_host = bool(spec.get("hostNetwork"))
+    words = (spec["nodeName"], is_host, meta["uid"], meta["name"], meta["namespace"])
+    return NodeOffer(
+        host_ips=functions["NodeIPsWith"](spec["nodeName"]),
+        pod_ips=own_ips(pod, is_host=is_host) or functions["PodIPsWith"](*words),
+        programs=programs,
+    )
+
+
+def _is_symbol(value: object) -> bool:
+    return isinstance(value, Symbol)
+
+
+def _levels(memory: PodMemory, now: object) -> Mapping[str, int]:
+    if memory.arrived or memory.at is not now:
+        refuse()
+    return dict(memory.levels) or _NOTHING
+
+
+def _after(pod: ObjectInJson, status: Json, source: Source) -> Shape:
+    """Return the shape of pods with another status; NotSymbolicError if it might be refused."""
+    patch = status_patch(pod, status)
+    before, after = (
+        {name: mapped(value.get(name), source.hole) for name in ("spec", "status")}
+        for value in (pod, patch.result or {})
+    )
+    if not is_sound(PODS, before, after, patch.document["status"]):
+        refuse()
+    return Shape(PODS, mapped(patch.result, source.hole_of_traced))
+
 
 _MOST = 512
 """Plans: each takes some ten thousand bytes."""

@@ -9,10 +9,9 @@ from kwokctl.controller.lifecycle.admission.claims import claims_of
 from kwokctl.controller.lifecycle.admission.refusal import Refusal
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
-from kwokctl.controller.lifecycle.containers.programs import ProgramRules
+from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
 from kwokctl.controller.lifecycle.ends import Eviction
-from kwokctl.controller.lifecycle.life_plan import PodLook
-from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans
+from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans, PodLook
 from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import msgspec
 
 from kwokctl.controller.lifecycle.containers.container import NEVER
-from kwokctl.controller.lifecycle.containers.programs import ProgramRules
+from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
 from kwokctl.controller.lifecycle.ends import Eviction
-from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.pod_events import PodEvent
 from kwokctl.json_value import Json
 from kwokctl.specialization.shape import ObjectForm
 

@@ -7,9 +7,8 @@ containers is in the status, so that any controller can continue with a pod.
 from collections.abc import Iterable
 
 from kwokctl.controller.lifecycle import reboot, whole_restart
-from kwokctl.controller.lifecycle.conditions import TERMINAL, conditions_of
 from kwokctl.controller.lifecycle.containers.container import NEVER
-from kwokctl.controller.lifecycle.containers.parts import EPHEMERAL
+from kwokctl.controller.lifecycle.containers.container_states import EPHEMERAL
 from kwokctl.controller.lifecycle.ends import (
     EVICTED,
     Eviction,
@@ -18,11 +17,11 @@ from kwokctl.controller.lifecycle.ends import (
     disruption,
     end_of,
 )  # fmt: skip
-from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
-from kwokctl.controller.lifecycle.phase import phase_of
+from kwokctl.controller.lifecycle.pod_conditions import TERMINAL, conditions_of, phase_of
 from kwokctl.controller.lifecycle.pod_containers import PodContainers
+from kwokctl.controller.lifecycle.pod_events import PodEvent
 from kwokctl.controller.lifecycle.resizing import let_replace, resize
 from kwokctl.controller.lifecycle.statuses import addresses_of
 from kwokctl.json_value import Json

@@ -5,10 +5,15 @@ from typing import Any
 
 from kwokctl.controller.lifecycle.containers import restarts
 from kwokctl.controller.lifecycle.containers.container import PodContainer
-from kwokctl.controller.lifecycle.containers.parts import EPHEMERAL, INIT, REGULAR, Part
+from kwokctl.controller.lifecycle.containers.container_states import (
+    EPHEMERAL,
+    INIT,
+    REGULAR,
+    Part,
+    fresh_status,
+)
+from kwokctl.controller.lifecycle.containers.find_program import ProgramRules, program_of
 from kwokctl.controller.lifecycle.containers.probes import findings_of
-from kwokctl.controller.lifecycle.containers.programs import ProgramRules, program_of
-from kwokctl.controller.lifecycle.containers.states import fresh_status
 from kwokctl.controller.lifecycle.moments import read_moment
 from kwokctl.controller.lifecycle.outcome import PodMemory
 from kwokctl.json_value import Json

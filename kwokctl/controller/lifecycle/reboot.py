@@ -7,10 +7,10 @@ sandbox, and with the first init container, unless none of the containers is sta
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.controller.lifecycle.containers.states import unknown_state
-from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.containers.container_states import unknown_state
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.lifecycle.pod_containers import PodContainers
+from kwokctl.controller.lifecycle.pod_events import PodEvent
 from kwokctl.controller.stages.identifiers import container_id
 from kwokctl.json_value import Json
 from kwokctl.kube.stored_json import ObjectInJson

@@ -7,8 +7,8 @@ import msgspec
 import orjson
 
 from kwokctl.controller.lifecycle.containers.container import PodContainer
-from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
+from kwokctl.controller.lifecycle.pod_events import PodEvent
 from kwokctl.json_value import Json
 
 _IN_PROGRESS = "PodResizeInProgress"

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, refusal_of
 from kwokctl.controller.lifecycle.ends import Eviction
-from kwokctl.controller.lifecycle.eviction.victims import victim_of
+from kwokctl.controller.lifecycle.eviction import victim_of
 from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply_patch import apply_patch

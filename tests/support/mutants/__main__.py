@@ -19,7 +19,7 @@ LISTS = {
         "tests/unit/specialization/test_traced_values.py",
         "tests/unit/specialization/test_source.py",
         "tests/unit/specialization/test_soundness.py",
-        "tests/unit/controller/lifecycle/test_life_plan.py",
+        "tests/unit/controller/lifecycle/test_life_plans.py",
     ),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""

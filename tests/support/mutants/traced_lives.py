@@ -1,8 +1,7 @@
 """What plans of pods' lives check: an object that is decided about otherwise is looked at by itself."""
 
-from kwokctl.controller.lifecycle import life_plan
-from kwokctl.controller.lifecycle.life_plan import LifePlan
-from kwokctl.controller.lifecycle.life_plans import LifePlans
+from kwokctl.controller.lifecycle import life_plans
+from kwokctl.controller.lifecycle.life_plans import LifePlan, LifePlans
 from kwokctl.specialization import holes, soundness, source
 from kwokctl.specialization.source import Source
 from kwokctl.specialization.traced_values import TracedNumber, TracedText, _is_endless
@@ -90,18 +89,18 @@ MUTANTS = (
     Mutant(LifePlan.outcome, "None if self.levels is None else ", ""),
     Mutant(LifePlan.outcome, "PodMemory(now, self.levels)", "PodMemory(now)"),
     Mutant(LifePlan.outcome, "deletes=self.deletes", "deletes=False"),
-    Mutant(life_plan._traced, 'memory._replace(at=source.number("at"))', "memory"),
-    Mutant(life_plan._traced, 'source.number("now")\n', "moment.now\n"),
-    Mutant(life_plan._traced, "None if after is None else known(after)", "known(after or shape)"),
-    Mutant(life_plan._place, "own_ips(pod, is_host=is_host) or ", ""),
-    Mutant(life_plan._place, "is_host=is_host", "is_host=False"),
-    Mutant(life_plan._levels, "memory.arrived or ", ""),
+    Mutant(life_plans._traced, 'memory._replace(at=source.number("at"))', "memory"),
+    Mutant(life_plans._traced, 'source.number("now")\n', "moment.now\n"),
+    Mutant(life_plans._traced, "None if after is None else known(after)", "known(after or shape)"),
+    Mutant(life_plans._place, "own_ips(pod, is_host=is_host) or ", ""),
+    Mutant(life_plans._place, "is_host=is_host", "is_host=False"),
+    Mutant(life_plans._levels, "memory.arrived or ", ""),
     Mutant(
-        life_plan._levels, " or memory.at is not now", "",
+        life_plans._levels, " or memory.at is not now", "",
         equivalent="what is remembered is always of the moment of the look",
     ),
-    Mutant(life_plan._after, "not is_sound(PODS, before, after, patch.document[\"status\"])", "False"),
-    Mutant(life_plan._after, "source.hole_of_traced", "source.hole"),
+    Mutant(life_plans._after, "not is_sound(PODS, before, after, patch.document[\"status\"])", "False"),
+    Mutant(life_plans._after, "source.hole_of_traced", "source.hole"),
     # The plans that are kept.
     Mutant(LifePlans.outcome, "memory is not None and memory.arrived", "False"),
     Mutant(LifePlans.outcome, "None if memory is None else tuple(memory.levels.items())", "None"),

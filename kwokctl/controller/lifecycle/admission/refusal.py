@@ -1,19 +1,85 @@
-"""Why a node does not take a pod, in the words of kubelet 1.36.
+"""Decides why a node refuses a pod, in the words of kubelet 1.36.
 
-Source: pkg/kubelet/lifecycle/predicate.go, and Admit in pkg/kubelet/eviction/eviction_manager.go.
+Sources: pkg/kubelet/lifecycle/predicate.go, and Admit in pkg/kubelet/eviction/eviction_manager.go;
+https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/ and .../taint-and-toleration/.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from kwokctl.controller.lifecycle.admission.affinity import is_for
-from kwokctl.controller.lifecycle.admission.claims import Claims, claims_of
-from kwokctl.controller.lifecycle.admission.ports import HostPorts, are_free
+from kwokctl.controller.lifecycle.admission.claims import (
+    Amounts,
+    Claims,
+    HostPorts,
+    are_free,
+    claims_of,
+)
 from kwokctl.controller.lifecycle.admission.quality import is_best_effort, is_critical
-from kwokctl.controller.lifecycle.admission.requests import Amounts
-from kwokctl.controller.lifecycle.admission.taints import tolerates, tolerates_all
+
+
+def is_for(spec: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> bool:
+    """Return whether a pod with this spec may be on the node with this name and these labels."""
+    selector: Mapping[str, str] = spec.get("nodeSelector") or {}
+    if any(labels.get(key) != value for key, value in selector.items()):
+        return False
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    if required is None:
+        return True
+    fields = {"metadata.name": name}
+    return any(_matches(term, labels, fields) for term in required.get("nodeSelectorTerms") or ())
+
+
+def _matches(term: Mapping[str, Any], labels: Mapping[str, str], fields: Mapping[str, str]) -> bool:
+    asked = [
+        *((each, labels) for each in term.get("matchExpressions") or ()),
+        *((each, fields) for each in term.get("matchFields") or ()),
+    ]
+    return bool(asked) and all(_holds(each, of) for each, of in asked)
+
+
+def _holds(asked: Mapping[str, Any], of: Mapping[str, str]) -> bool:
+    found, values = of.get(asked["key"]), asked.get("values") or ()
+    test = _TESTS.get(asked["operator"])
+    return test is not None and test(found, values)
+
+
+def _compared(found: str | None, values: Sequence[str], sign: int) -> bool:
+    if found is None or not found.removeprefix("-").isdecimal():
+        return False
+    return sign * int(found) > sign * int(values[0])
+
+
+_TESTS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {
+    "In": lambda found, values: found in values,
+    "NotIn": lambda found, values: found not in values,
+    "Exists": lambda found, _: found is not None,
+    "DoesNotExist": lambda found, _: found is None,
+    "Gt": lambda found, values: _compared(found, values, 1),
+    "Lt": lambda found, values: _compared(found, values, -1),
+}
+"""The test of each operator on the value of a label, None if the label is missing."""
+
+
+def tolerates(toleration: Mapping[str, Any], key: str, value: str, effect: str) -> bool:
+    """Return whether a toleration is for a taint."""
+    if toleration.get("effect") not in (None, "", effect):
+        return False
+    own = toleration.get("key")
+    if toleration.get("operator") == "Exists":
+        return own in (None, "", key)
+    return own == key and (toleration.get("value") or "") == value
+
+
+def tolerates_all(
+    tolerations: Iterable[Mapping[str, Any]], taints: Iterable[tuple[str, str]], effect: str
+) -> bool:
+    """Return whether there is a toleration for each taint, a key and a value, with this effect."""
+    known = list(tolerations)
+    return all(any(tolerates(each, *taint, effect) for each in known) for taint in taints)
+
 
 _NATIVE = ("cpu", "memory", "ephemeral-storage")
 _PRESSURE = "node.kubernetes.io/memory-pressure"

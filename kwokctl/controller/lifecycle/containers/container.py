@@ -10,10 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kwokctl.controller.lifecycle.containers import restarts
-from kwokctl.controller.lifecycle.containers.ending import Ending
-from kwokctl.controller.lifecycle.containers.parts import INIT
+from kwokctl.controller.lifecycle.containers.container_ending import Ending
+from kwokctl.controller.lifecycle.containers.container_program import SIGKILL, ContainerProgram
+from kwokctl.controller.lifecycle.containers.container_states import (
+    BEFORE,
+    INIT,
+    ReportedContainer,
+    back_off_state,
+    ended_state,
+    first_state,
+    lost_state,
+    unknown_state,
+)
 from kwokctl.controller.lifecycle.containers.probes import ALL_WELL, ProbeFindings
-from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram
 from kwokctl.controller.lifecycle.containers.pulling import (
     BACKING_OFF,
     FAILED,
@@ -22,15 +31,6 @@ from kwokctl.controller.lifecycle.containers.pulling import (
     pull_state,
     pulled,
 )  # fmt: skip
-from kwokctl.controller.lifecycle.containers.reporting import ReportedContainer
-from kwokctl.controller.lifecycle.containers.states import (
-    BEFORE,
-    back_off_state,
-    ended_state,
-    first_state,
-    lost_state,
-    unknown_state,
-)
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.stages.identifiers import RUNTIME, container_id, image_id
 from kwokctl.expr.gotemplate.symbols import deferring

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.lifecycle.containers.program import ContainerProgram
+from kwokctl.controller.lifecycle.containers.container_program import ContainerProgram
 
 _NEVER = math.inf
 _KINDS = ("startup", "readiness", "liveness")

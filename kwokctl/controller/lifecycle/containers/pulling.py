@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kwokctl.controller.lifecycle.containers.program import ContainerProgram
+from kwokctl.controller.lifecycle.containers.container_program import ContainerProgram
 from kwokctl.controller.lifecycle.containers.restarts import FIRST, LONGEST
 
 FAILED, BACKING_OFF = "ErrImagePull", "ImagePullBackOff"

@@ -1,6 +1,6 @@
 """Pods that live by plans live, byte for byte, as those that are looked at by themselves.
 
-What each kind of decision makes of a plan, `test_life_plan` and the tests of `plans` show;
+What each kind of decision makes of a plan, `test_life_plans` and the tests of `plans` show;
 `python -m tests.support.mutants` shows that they do. Here whole lives are played by the whole controller.
 """
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.pod_events import PodEvent
 from tests.support.kubelet_recordings.artefacts import artefacts
 from tests.support.kubelet_recordings.cases import Case, cases
 from tests.support.kubelet_recordings.playing import PlayedCase

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.lifecycle.admission.ports import ports_of
+from kwokctl.controller.lifecycle.admission.claims import ports_of, requests_of
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, refusal_of
-from kwokctl.controller.lifecycle.admission.requests import requests_of
 from kwokctl.controller.lifecycle.ends import Eviction
-from kwokctl.controller.lifecycle.eviction.victims import victim_of
+from kwokctl.controller.lifecycle.eviction import victim_of
 from kwokctl.controller.lifecycle.outcome import NodeOffer
 from tests.support.pod_lives import BEGIN, PLACE, Life, pod
 

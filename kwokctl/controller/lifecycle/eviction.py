@@ -1,16 +1,24 @@
-"""Chooses the next pod that a node under pressure evicts, like kubelet 1.36 (pkg/kubelet/eviction).
+"""Evicts pods of nodes under pressure: one of each node at a time, as a kubelet does.
 
-The usage of a pod comes from its annotations, as for `kubectl top`; without them a container uses 1 MiB.
+They are ranked as by kubelet 1.36 (pkg/kubelet/eviction).
 """
 
+import asyncio
+import logging
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
+import orjson
+
+from kwokctl.controller.lifecycle.admission.claims import amount
 from kwokctl.controller.lifecycle.admission.quality import is_critical, priority_of
-from kwokctl.controller.lifecycle.admission.requests import amount
-from kwokctl.errors import KwokctlError
+from kwokctl.controller.nodes.facts import pressures_of
+from kwokctl.controller.nodes.node_registry import NodeRegistry
+from kwokctl.controller.object_reader import ObjectReader
+from kwokctl.errors import KwokctlError, RequestError
 from kwokctl.expr.cel.values.quantities import CelQuantity
 from kwokctl.json_value import Json
+from kwokctl.kube.resource import PODS
 from kwokctl.kube.stored_json import ObjectInJson
 
 _RESOURCES = {
@@ -76,3 +84,50 @@ def _requested(container: Mapping[str, Any], resource: str) -> int:
 
 def _written(number: int) -> str:
     return str(CelQuantity(number * _NANOS, "binary"))
+
+
+log = logging.getLogger(__name__)
+
+_EVERY = 10.0
+"""Seconds between the looks of a kubelet at what its node has left."""
+
+
+class Evictable(Protocol):
+    """The pods that live as on a kubelet."""
+
+    def may_evict(self, pod: ObjectInJson) -> bool:
+        """Return whether a pod has started, and has not ended."""
+        ...
+
+    def evict(self, pod: ObjectInJson, message: str) -> None:
+        """End a pod."""
+        ...
+
+
+class Evictor:
+    """Looks at the nodes that are held."""
+
+    def __init__(self, nodes: NodeRegistry, reader: ObjectReader, pods: Evictable) -> None:
+        """Read the pods of nodes under pressure with `reader`."""
+        self._nodes = nodes
+        self._reader = reader
+        self._pods = pods
+
+    async def run(self) -> None:
+        """Evict until cancelled."""
+        while True:
+            await asyncio.sleep(_EVERY)
+            for node in tuple(self._nodes):
+                pressures = pressures_of(node.facts)
+                if pressures and node.plays_pods:
+                    await self._relieve(node.name, pressures)
+
+    async def _relieve(self, name: str, pressures: Sequence[str]) -> None:
+        try:
+            found = await self._reader.list(PODS, field_selector=f"spec.nodeName={name}")
+        except RequestError as e:
+            log.debug("pods of node %r: %s", name, e)
+            return
+        pods = [pod for pod in map(orjson.loads, found) if self._pods.may_evict(pod)]
+        if victim := victim_of(pods, pressures):
+            self._pods.evict(*victim)

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from kwokctl.controller.lifecycle.life_plan import LifePlan, PodLook, life_plan
-from kwokctl.controller.lifecycle.life_plans import LifePlans
+from kwokctl.controller.lifecycle.life_plans import LifePlan, LifePlans, PodLook, life_plan
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import own_ips, status_patch

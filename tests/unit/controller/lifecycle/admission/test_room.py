@@ -1,8 +1,7 @@
 """What the pods of a node request together."""
 
-from kwokctl.controller.lifecycle.admission.claims import Claims
-from kwokctl.controller.lifecycle.admission.commitments import Commitments
-from kwokctl.controller.lifecycle.admission.ports import HostPort
+from kwokctl.controller.lifecycle.admission.claims import Claims, HostPort
+from kwokctl.controller.lifecycle.admission.room import Commitments
 
 
 def test_the_pods_of_a_node_are_counted_together_but_for_the_one_that_asks() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.lifecycle.containers.commands import read_words
-from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram
+from kwokctl.controller.lifecycle.containers.container_commands import read_words
+from kwokctl.controller.lifecycle.containers.container_program import SIGKILL, ContainerProgram
 from kwokctl.json_value import Json
 
 

@@ -1,14 +1,20 @@
-"""Counts a pod's Events, and limits their writes, like a kubelet's recorder.
-
-Source: events_cache.go in k8s.io/client-go, tools/record: Events that are alike become one with a count,
-and about an object 25 are written in a burst, then one in five minutes.
-"""
+"""The Events that a kubelet reports of a pod, counted and written as a kubelet's recorder decides."""
 
 from collections import OrderedDict
 
 import msgspec
 
-from kwokctl.controller.lifecycle.events import PodEvent
+
+class PodEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """An Event about a pod or one of its containers."""
+
+    type: str = "Normal"
+    """"Normal" or "Warning"."""
+    reason: str
+    message: str
+    field: str = ""
+    """The field path of the container; empty for the pod."""
+
 
 _BURST = 25.0
 _REFILL = 300.0

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kwokctl.controller.lifecycle.containers.commands import FINITE, read_words
-from kwokctl.controller.lifecycle.containers.program import ContainerProgram, changed
+from kwokctl.controller.lifecycle.containers.container_commands import FINITE, read_words
+from kwokctl.controller.lifecycle.containers.container_program import ContainerProgram, changed
 
 ANNOTATION = "kwokctl.dev/program"
 """For all containers of a pod."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.lifecycle.containers.program import ContainerProgram
-from kwokctl.controller.lifecycle.containers.programs import ProgramRule, program_of
+from kwokctl.controller.lifecycle.containers.container_program import ContainerProgram
+from kwokctl.controller.lifecycle.containers.find_program import ProgramRule, program_of
 
 
 def program(

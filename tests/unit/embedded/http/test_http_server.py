@@ -1,19 +1,17 @@
+""""""
+
 import asyncio
 import gc
-import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from kwokctl.embedded.http.http_server import Certificate, HttpServer
 from kwokctl.embedded.http.listening import (
-    accepted,
     listening_sockets,
-    listening_sockets_nearby,
-    server_tls,
 )
 from kwokctl.embedded.http.messages import (
     Answer,
@@ -24,18 +22,12 @@ from kwokctl.embedded.http.messages import (
 )
 from kwokctl.embedded.http.route_table import Route, RouteTable
 from kwokctl.embedded.http.served_connection import ServedConnection
-from kwokctl.errors import ApiError, ConfigError, UnavailableError
+from kwokctl.errors import ApiError
 from kwokctl.tasks import beside
 from tests.support.certificates import certificates
 from tests.support.eventually import eventually
+from tests.support.hello import HELLO, hello
 from tests.support.kubelet_rig import client_tls, everybody, serving_kubelet
-
-
-async def hello(request: Request) -> Answer:
-    return Answer(200, f"hello {request.path}".encode())
-
-
-HELLO = Route(path="/hello", is_tree=True, answer=hello)
 
 
 async def test_tls_and_plain_http_are_spoken_on_one_port(tmp_path: Path) -> None:
@@ -270,79 +262,6 @@ async def test_a_certificate_of_another_authority_ends_the_handshake(tmp_path: P
     assert [found["subject"] for found in seen if found] == [((("commonName", "client"),),)]
 
 
-async def test_strangers_that_stay_silent_make_room_for_others(tmp_path: Path) -> None:
-    async with serving_kubelet([HELLO], tmp_path) as at:
-        silent = [await at.connect() for _ in range(520)]
-        assert await at.status("GET /hello/a HTTP/1.1") == 200
-        await eventually(lambda: at.server.connections <= 501)
-        for _, writer in silent:
-            writer.close()
-        await eventually(lambda: at.server.connections == 0)
-
-
-UNKNOWN = Route(path="/open", answer=hello, is_open=True)
-
-
-async def only_ours(request: Request, certificate: Certificate) -> None:
-    """Admit those who show the word, or a certificate."""
-    if request.header("word") != "ours" and not certificate:
-        raise RefusedError(401, "who are you")
-
-
-async def test_a_body_is_read_for_those_who_may_ask_and_the_connection_is_kept(
-    tmp_path: Path,
-) -> None:
-    async def echo(request: Request) -> Answer:
-        return Answer(200, request.body + b"!")
-
-    route = Route(path="/echo", answer=echo, methods=frozenset({"POST"}))
-    head = b"POST /echo HTTP/1.1\r\nWord: ours\r\n"
-    async with serving_kubelet([route], tmp_path, only_ours) as at:
-        reader, writer = await at.connect()
-        writer.write(head + b"Content-Length: 50000\r\n\r\n" + b"z" * 50_000)
-        first = await reader.readuntil(b"z!")
-        writer.write(head + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n")
-        rest = await reader.read()
-        writer.close()
-
-    assert first.count(b"z") == 50_000
-    assert rest.endswith(b"ab!")
-
-
-@pytest.mark.parametrize(
-    "header", ["Content-Length: 900000", "Transfer-Encoding: chunked", "Content-Length: 99999999"]
-)
-@pytest.mark.parametrize("path", ["/hello/a", "/unknown", "/open"])
-async def test_a_body_is_not_read_for_strangers(tmp_path: Path, header: str, path: str) -> None:
-    """The answer comes though the body never does, and is the last of the connection."""
-    async with serving_kubelet([HELLO, UNKNOWN], tmp_path, only_ours) as at:
-        reader, writer = await at.connect()
-        writer.write(f"GET {path} HTTP/1.1\r\n{header}\r\n\r\n".encode())
-        answer = await reader.read()
-        writer.close()
-
-    assert answer.split(b" ")[1] == (b"200" if path == "/open" else b"401")
-    assert b"\r\nConnection: close\r\n" in answer
-
-
-@pytest.mark.parametrize("is_secret", [False, True])
-async def test_an_answer_is_not_lost_to_a_client_that_still_sends(
-    tmp_path: Path, is_secret: bool
-) -> None:
-    async with serving_kubelet([HELLO], tmp_path, only_ours) as at:
-        reader, writer = await at.connect(client_tls() if is_secret else None)
-        writer.write(b"POST /hello/a HTTP/1.1\r\nContent-Length: 200000\r\n\r\n")
-        answer = await reader.readuntil(b"who are you\n")
-        for _ in range(20):
-            writer.write(b"x" * 10_000)
-            await asyncio.sleep(0)
-        rest = await reader.read()
-        writer.close()
-
-    assert answer.split(b" ")[1] == b"401"
-    assert rest == b""
-
-
 @pytest.fixture
 def no_garbage_collector() -> Iterator[None]:
     gc.collect()
@@ -371,21 +290,6 @@ async def test_the_memory_of_a_connection_is_free_when_it_ends(
         else:
             writer.close()
         await eventually(lambda: not connections())
-
-
-async def test_a_head_is_as_long_as_its_client_may_send(tmp_path: Path) -> None:
-    long, short = f"GET /hello/{'a' * 300_000} HTTP/1.1", "GET /hello/a HTTP/1.1"
-    async with serving_kubelet([HELLO], tmp_path, only_ours) as at:
-        assert await at.status(long, "Word: ours") == 431
-        assert await at.status(long, tls=client_tls(certificates().client)) == 200
-        assert (
-            await at.status(f"GET /{'a' * 600_000}", tls=client_tls(certificates().client)) == 431
-        )
-        reader, writer = await at.connect()
-        for line in (short, long):
-            writer.write(f"{line}\r\nWord: ours\r\n\r\n".encode())
-            assert b" 200 " in await reader.readuntil(b"hello /hello/a")
-        writer.close()
 
 
 async def test_what_one_client_sends_ahead_does_not_keep_others_waiting(tmp_path: Path) -> None:
@@ -430,33 +334,6 @@ async def test_a_client_that_takes_no_answers_is_held_back(tmp_path: Path) -> No
     assert served < 1000
 
 
-async def test_other_work_is_done_between_two_connections_that_wait_to_be_accepted() -> None:
-    [listening] = listening_sockets(["127.0.0.1"], 0)
-    port = listening.getsockname()[1]
-    clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
-    turns: list[str] = []
-
-    async def accept() -> None:
-        async with aclosing(accepted(listening)) as found:
-            async for each in found:
-                each.close()
-                turns.append("accepted")
-
-    async def work() -> None:
-        while turns.count("accepted") < len(clients):
-            turns.append("work")
-            await asyncio.sleep(0)
-
-    accepting = asyncio.create_task(accept())
-    await work()
-    accepting.cancel()
-    await asyncio.wait([accepting])
-    for each in (*clients, listening):
-        each.close()
-
-    assert "accepted accepted" not in " ".join(turns)
-
-
 def test_the_longest_path_decides() -> None:
     table = RouteTable(
         [
@@ -476,71 +353,3 @@ def test_the_longest_path_decides() -> None:
     assert deeper is not None
     assert deeper.is_debugging
     assert table.find("/other") is None
-
-
-def test_an_address_that_is_taken_is_named() -> None:
-    [taken] = listening_sockets(["127.0.0.1"], 0)
-    with taken, pytest.raises(UnavailableError, match="cannot serve on"):
-        listening_sockets(["127.0.0.1"], taken.getsockname()[1])
-
-
-def test_one_of_several_that_share_nodes_takes_a_free_port_beside_another(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    [taken] = listening_sockets(["127.0.0.1"], 0)
-    port = taken.getsockname()[1]
-    with taken:
-        [found] = listening_sockets_nearby(["127.0.0.1"], port, serving="kubelets")
-
-    with found:
-        assert found.getsockname()[1] not in (0, port)
-    assert f"port {port} is taken: kubelets are at port" in caplog.text
-
-
-def test_an_address_that_does_not_exist_is_refused_though_any_port_would_do() -> None:
-    with pytest.raises(UnavailableError, match="cannot serve on"):
-        listening_sockets_nearby(["192.0.2.1"], 10247, serving="kubelets")
-
-
-def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
-        server_tls(tmp_path / "a", tmp_path / "b", None)
-
-
-async def test_a_server_on_loopback_is_reached_at_every_loopback_address_and_tells_which(
-    tmp_path: Path,
-) -> None:
-    async def tell(request: Request) -> Answer:
-        return Answer(200, request.local_host.encode())
-
-    async with serving_kubelet([Route(path="/at", answer=tell)], tmp_path) as at:
-        answers = [await at.ask("GET /at HTTP/1.1", host=f"127.18.0.{n}") for n in (1, 7)]
-
-    assert [each.rpartition("\n")[2] for each in answers] == ["127.18.0.1", "127.18.0.7"]
-
-
-def test_both_families_share_a_port() -> None:
-    found = listening_sockets(["0.0.0.0", "::"], 0)
-
-    assert len({each.getsockname()[1] for each in found}) == 1
-    for each in found:
-        each.close()
-
-
-def test_a_server_on_loopback_and_at_another_address_shares_its_port() -> None:
-    found = listening_sockets(["127.0.0.1", "127.18.0.1"], 0)
-
-    hosts, ports = zip(*(each.getsockname() for each in found), strict=True)
-    assert hosts == ("127.0.0.1", "127.18.0.1")
-    assert len(set(ports)) == 1
-    for each in found:
-        each.close()
-
-
-def test_a_server_on_loopback_does_not_need_every_address() -> None:
-    with socket.create_server(("127.18.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        [listening] = listening_sockets(["127.0.0.1"], port, whole_loopback=True)
-
-    assert listening.getsockname() == ("127.0.0.1", port)
-    listening.close()

@@ -1,0 +1,106 @@
+"""What clients may ask that have not shown a credential."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from kwokctl.embedded.http.http_server import Certificate
+from kwokctl.embedded.http.messages import (
+    Answer,
+    RefusedError,
+    Request,
+)
+from kwokctl.embedded.http.route_table import Route
+from tests.support.certificates import certificates
+from tests.support.eventually import eventually
+from tests.support.hello import HELLO, hello
+from tests.support.kubelet_rig import client_tls, serving_kubelet
+
+
+async def test_strangers_that_stay_silent_make_room_for_others(tmp_path: Path) -> None:
+    async with serving_kubelet([HELLO], tmp_path) as at:
+        silent = [await at.connect() for _ in range(520)]
+        assert await at.status("GET /hello/a HTTP/1.1") == 200
+        await eventually(lambda: at.server.connections <= 501)
+        for _, writer in silent:
+            writer.close()
+        await eventually(lambda: at.server.connections == 0)
+
+
+UNKNOWN = Route(path="/open", answer=hello, is_open=True)
+
+
+async def only_ours(request: Request, certificate: Certificate) -> None:
+    """Admit those who show the word, or a certificate."""
+    if request.header("word") != "ours" and not certificate:
+        raise RefusedError(401, "who are you")
+
+
+async def test_a_body_is_read_for_those_who_may_ask_and_the_connection_is_kept(
+    tmp_path: Path,
+) -> None:
+    async def echo(request: Request) -> Answer:
+        return Answer(200, request.body + b"!")
+
+    route = Route(path="/echo", answer=echo, methods=frozenset({"POST"}))
+    head = b"POST /echo HTTP/1.1\r\nWord: ours\r\n"
+    async with serving_kubelet([route], tmp_path, only_ours) as at:
+        reader, writer = await at.connect()
+        writer.write(head + b"Content-Length: 50000\r\n\r\n" + b"z" * 50_000)
+        first = await reader.readuntil(b"z!")
+        writer.write(head + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n")
+        rest = await reader.read()
+        writer.close()
+
+    assert first.count(b"z") == 50_000
+    assert rest.endswith(b"ab!")
+
+
+@pytest.mark.parametrize(
+    "header", ["Content-Length: 900000", "Transfer-Encoding: chunked", "Content-Length: 99999999"]
+)
+@pytest.mark.parametrize("path", ["/hello/a", "/unknown", "/open"])
+async def test_a_body_is_not_read_for_strangers(tmp_path: Path, header: str, path: str) -> None:
+    """The answer comes though the body never does, and is the last of the connection."""
+    async with serving_kubelet([HELLO, UNKNOWN], tmp_path, only_ours) as at:
+        reader, writer = await at.connect()
+        writer.write(f"GET {path} HTTP/1.1\r\n{header}\r\n\r\n".encode())
+        answer = await reader.read()
+        writer.close()
+
+    assert answer.split(b" ")[1] == (b"200" if path == "/open" else b"401")
+    assert b"\r\nConnection: close\r\n" in answer
+
+
+@pytest.mark.parametrize("is_secret", [False, True])
+async def test_an_answer_is_not_lost_to_a_client_that_still_sends(
+    tmp_path: Path, is_secret: bool
+) -> None:
+    async with serving_kubelet([HELLO], tmp_path, only_ours) as at:
+        reader, writer = await at.connect(client_tls() if is_secret else None)
+        writer.write(b"POST /hello/a HTTP/1.1\r\nContent-Length: 200000\r\n\r\n")
+        answer = await reader.readuntil(b"who are you\n")
+        for _ in range(20):
+            writer.write(b"x" * 10_000)
+            await asyncio.sleep(0)
+        rest = await reader.read()
+        writer.close()
+
+    assert answer.split(b" ")[1] == b"401"
+    assert rest == b""
+
+
+async def test_a_head_is_as_long_as_its_client_may_send(tmp_path: Path) -> None:
+    long, short = f"GET /hello/{'a' * 300_000} HTTP/1.1", "GET /hello/a HTTP/1.1"
+    async with serving_kubelet([HELLO], tmp_path, only_ours) as at:
+        assert await at.status(long, "Word: ours") == 431
+        assert await at.status(long, tls=client_tls(certificates().client)) == 200
+        assert (
+            await at.status(f"GET /{'a' * 600_000}", tls=client_tls(certificates().client)) == 431
+        )
+        reader, writer = await at.connect()
+        for line in (short, long):
+            writer.write(f"{line}\r\nWord: ours\r\n\r\n".encode())
+            assert b" 200 " in await reader.readuntil(b"hello /hello/a")
+        writer.close()

@@ -55,8 +55,10 @@ class PodHistory(msgspec.Struct, gc=False, kw_only=True):
     """The states in which the pod was first seen: the times are not known."""
     message: int = 0
     """The text why it cannot be scheduled now."""
-    messages: tuple[int, ...] = ()
-    """All such texts, one after the other."""
+    last_message: int = 0
+    """The last such text, also of a pod that was placed in the end."""
+    attempts: int = 0
+    """The number of times that another text has come."""
 
     @property
     def is_settled(self) -> bool:
@@ -247,7 +249,8 @@ class History:
         if line.going and pod.going is None:
             pod.going = line.time
         if line.message and line.message != pod.message:
-            pod.messages = (*pod.messages, line.message)
+            pod.attempts += 1
+            pod.last_message = line.message
         pod.message = line.message
         self._settle(line.number, pod)
 

@@ -30,6 +30,7 @@ _ROUNDS = (
     "tests/e2e/test_heartbeats.py",
     "tests/e2e/test_kubelets_down.py",
     "tests/e2e/test_sharing_nodes.py",
+    "tests/e2e/test_measured_arrivals.py",
 )
 """Tests that mostly wait for what happens every few seconds."""
 _LIVES = ("tests/e2e/test_create.py", "tests/e2e/test_documents.py", "tests/e2e/test_story.py")

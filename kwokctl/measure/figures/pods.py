@@ -77,15 +77,15 @@ def _is_lost(pod: PodHistory, hold: Callable[[int], bool]) -> bool:
 def _unschedulable(view: RunView) -> Value:
     reasons: Counter[str] = Counter()
     for pod in view.pods:
-        if pod.messages:
-            reasons.update(reasons_of(view.history.texts[pod.messages[-1]]))
+        if pod.attempts:
+            reasons.update(reasons_of(view.history.texts[pod.last_message]))
     return SingleNumber(
-        sum(bool(pod.messages) for pod in view.pods), detail=dict(reasons.most_common())
+        sum(bool(pod.attempts) for pod in view.pods), detail=dict(reasons.most_common())
     )
 
 
 def _attempts(view: RunView) -> Value:
-    total = sum(len(pod.messages) for pod in view.pods)
+    total = sum(pod.attempts for pod in view.pods)
     return SingleNumber(total, note="attempts with the same outcome are reported once")
 
 

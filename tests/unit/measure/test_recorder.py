@@ -12,6 +12,7 @@ from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.measure.record.lines import (
     ApiProbe,
+    Behind,
     Gap,
     Lines,
     PodChange,
@@ -23,6 +24,7 @@ from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Followed, RunRecorder
 from kwokctl.measure.watching.texts import Texts
 from tests.support.fake_api_server import Reply, Request, serving
+from tests.support.measured import SECOND
 from tests.support.watches import forever, is_watch, page, pod
 
 
@@ -193,3 +195,19 @@ async def test_probes_that_are_not_answered_have_no_status() -> None:
         await recorded.until(lambda line: isinstance(line, ApiProbe))
 
     assert [line.status for line in recorded.lines if isinstance(line, ApiProbe)] == [0]
+
+
+async def test_a_recorder_notes_how_long_what_has_come_waited() -> None:
+    async def handle(request: Request, reply: Reply, begun: asyncio.Event) -> None:
+        if is_watch(request):
+            await reply.begin()
+            await forever()
+        else:
+            await reply.json(page(version=10))
+
+    async with recording(handle) as recorded:
+        recorded.time += 3 * SECOND  # as if this process had not had its turn meanwhile
+        await recorded.until(lambda line: isinstance(line, Behind))
+
+    (behind,) = [line for line in recorded.lines if isinstance(line, Behind)]
+    assert 2.8 * SECOND < behind.wait < 3 * SECOND

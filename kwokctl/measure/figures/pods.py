@@ -86,7 +86,8 @@ def _unschedulable(view: RunView) -> Value:
 
 def _attempts(view: RunView) -> Value:
     total = sum(pod.attempts for pod in view.pods)
-    return SingleNumber(total, note="attempts with the same outcome are reported once")
+    note = "attempts with the same outcome are reported once" if total else ""
+    return SingleNumber(total, note=note)
 
 
 def reasons_of(message: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ sys.path[0] = str(SCRIPT.parent)
 from kwokctl.cli import app, main  # noqa: E402
 
 VERBS = (
-    "clusters.create", "clusters.delete", "clusters.scaling.run", "clusters.start", "clusters.status",
+    "clusters.create", "clusters.delete", "clusters.scaling.set_size", "clusters.start", "clusters.status",
     "clusters.snapshot", "clusters.time_travel.rewind",
 )  # fmt: skip
 """What the commands load that tests run most, once they know what they have to do."""

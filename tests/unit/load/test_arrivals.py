@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from kwokctl.draws.streams import DrawStream
-from kwokctl.load.description.arrivals_schema import ArrivalsShape
 from kwokctl.load.description.rhythms import Poisson, due_times
+from kwokctl.load.description.schema import ArrivalsShape
 
 _STREAM = DrawStream.of(0, "test")
 

@@ -4,16 +4,16 @@ The folder holds a store of programs, as the cache folder does, and a file of im
 that starts components from some.
 """
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
 
-from kwokctl.artifacts.copies import copy_entries
 from kwokctl.artifacts.locations import Order, WantedProgram, place
 from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.resolve_programs import resolve, store_of
-from kwokctl.artifacts.store import Entry, ProgramStore
+from kwokctl.artifacts.store import Entry, ProgramStore, changed, digest
 from kwokctl.clusters.programs.image_transfer import load_images, stock_images
 from kwokctl.clusters.programs.needed import (
     TOOLS,
@@ -28,7 +28,8 @@ from kwokctl.clusters.programs.needed import (
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
-from kwokctl.host.files import locked
+from kwokctl.host.files import locked, scratch_folder
+from kwokctl.progress import Progress
 from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
@@ -167,3 +168,43 @@ def _store(folder: Path) -> ProgramStore:
 def titles(entries: Sequence[Entry]) -> tuple[str, ...]:
     """Name programs with their versions."""
     return tuple(f"{entry.name} {entry.version}" for entry in entries)
+
+
+def copy_entries(
+    entries: Collection[Entry], target: ProgramStore, *, scratch: Path, progress: Progress
+) -> list[Entry]:
+    """Copy programs into a store unless it has them; return those that were copied.
+
+    `scratch` is a folder on the file system of the target. Raises ArtifactError for a program that
+    is not what its record says: nothing of it gets into the target.
+    """
+    copied = []
+    missing = [entry for entry in entries if not _has(target, entry)]
+    with (
+        scratch_folder(scratch) as folder,
+        progress.step("Copying programs", total=sum(e.size for e in missing), unit="B") as step,
+    ):
+        for entry in missing:
+            step.say(f"{entry.name} {entry.version}")
+            copied.append(_copy(entry, target, folder))
+            step.advance(entry.size)
+    return copied
+
+
+def _has(target: ProgramStore, entry: Entry) -> bool:
+    found = target.find(entry.name, entry.version)
+    return found is not None and found.sha256 == entry.sha256
+
+
+def _copy(entry: Entry, target: ProgramStore, folder: Path) -> Entry:
+    file = Path(shutil.copyfile(entry.path, folder / entry.name))
+    if digest(file) != entry.sha256:
+        raise changed(entry)
+    return target.publish(
+        file,
+        name=entry.name,
+        version=entry.version,
+        source=entry.source,
+        origin=entry.origin,
+        checksum=entry.checksum,
+    )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -30,7 +31,6 @@ from kwokctl.config.config_documents import Document, files_of, load_documents
 from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.stage_reader import StageFieldError, read_stages
 from kwokctl.errors import NotFoundError
-from kwokctl.expr.yaml_lines import lines_of_fields
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 
@@ -208,3 +208,27 @@ def _last(name: str, read: Sequence[tuple[_Text, Stage]]) -> Stage:
 def _order_of(finding: Finding, texts: Sequence[_Text]) -> int:
     """Return the place of a finding's file among those that were given."""
     return next(i for i, text in enumerate(texts) if text.file == finding.file)
+
+
+def lines_of_fields(text: str) -> list[Mapping[str, int]]:
+    """Return for each document the line of each field, by its path, such as `spec.steps[0].patch`.
+
+    The text must have been read without an error.
+    """
+    import yaml  # not needed by commands that show no lines
+
+    roots: Iterator[Any] = yaml.compose_all(text)
+    return [dict(_lines("", root)) if root else {} for root in roots]
+
+
+def _lines(path: str, node: Any) -> Iterator[tuple[str, int]]:
+    if node.id == "mapping":
+        for key, value in node.value:
+            inner = f"{path}.{key.value}" if path else str(key.value)
+            yield inner, key.start_mark.line + 1
+            yield from _lines(inner, value)
+    elif node.id == "sequence":
+        for index, item in enumerate(node.value):
+            inner = f"{path}[{index}]"
+            yield inner, item.start_mark.line + 1
+            yield from _lines(inner, item)

@@ -3,22 +3,58 @@
 Pods live by the same rules as all others of their cluster unless an annotation says otherwise.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN
+from kwokctl.controller.engine.object_events import warning_of
 from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
 from kwokctl.controller.engine.turns import NEVER
-from kwokctl.controller.lifecycle.ignored_labels import IgnoredLabels
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import PodOutcome
 from kwokctl.controller.lifecycle.pod_events import EventCounts, PodEvent
 from kwokctl.controller.lifecycle.statuses import status_patch
-from kwokctl.controller.stages.lives import KUBELET
+from kwokctl.controller.object_warnings import ObjectWarnings
+from kwokctl.controller.stages.lives import KUBELET, LIFE, STAGES
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.resource import PODS
+
+_LABEL = re.compile(rb'"([a-z0-9.-]+\.stage\.kwok\.x-k8s\.io)":"true"')
+"""As the API server writes it: annotations of Stages have a slash behind that."""
+_REASON = "LabelIgnored"
+
+
+class IgnoredLabels:
+    """The pods that were warned of; most have no such label, and cost one look at their bytes."""
+
+    def __init__(self, warnings: ObjectWarnings, wall: Callable[[], float]) -> None:
+        self._warnings = warnings
+        self._wall = wall
+        self._told: set[str] = set()
+
+    def look(self, state: ObjectState) -> None:
+        """Warn of a pod, once."""
+        if state.raw is None or state.uid in self._told:
+            return
+        if (found := _LABEL.search(state.raw)) is not None:
+            self._told.add(state.uid)
+            self._warnings.put(self._event(state, found[1].decode()))
+
+    def forget(self, uid: str) -> None:
+        """Note that a pod is gone."""
+        self._told.discard(uid)
+
+    def _event(self, state: ObjectState, label: str) -> ObjectEvent:
+        message = (
+            f"The label '{label}' is for a Stage, which does not play a pod that lives as on a kubelet: "
+            f"annotate it with '{LIFE}: {STAGES}', or say what its containers do with "
+            "'kwokctl.dev/program'"
+        )
+        return warning_of(PODS, state, reason=_REASON, message=message, at=self._wall())
+
 
 _COMPONENT = "kubelet"
 

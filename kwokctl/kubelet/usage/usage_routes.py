@@ -1,9 +1,11 @@
 """The paths that report the usage of nodes, and the addresses of the fleet's metrics.
 
+Usage is in the form of a kubelet's `/stats/summary`, https://pkg.go.dev/k8s.io/kubelet/pkg/apis/stats/v1alpha1#Summary
 The addresses are in the form of Prometheus' HTTP service discovery, https://prometheus.io/docs/prometheus/latest/http_sd/
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -12,14 +14,77 @@ from kwokctl.embedded.documents.custom_resource_watch import Use
 from kwokctl.embedded.http.messages import Answer, RefusedError, Request
 from kwokctl.embedded.http.route_table import Route
 from kwokctl.embedded.resource_metrics import ANNOTATION, path_of
+from kwokctl.expr.cel.cel_errors import CelValueError
+from kwokctl.expr.cel.values.quantities import parse_quantity
+from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.fleet.views import FleetView
 from kwokctl.kubelet.usage.metric_documents import METRIC, MetricDocument, read_metrics
 from kwokctl.kubelet.usage.metric_pages import MetricPages
-from kwokctl.kubelet.usage.node_meters import FleetMeters
-from kwokctl.kubelet.usage.summary import summary
+from kwokctl.kubelet.usage.node_meters import FleetMeters, NodeMeters
+from kwokctl.kubelet.usage.pod_meters import PodMeters
 from kwokctl.kubelet.usage.usage_rules import USAGES, read_usages
+
+_NANO = 1e9
+
+
+class _Meters(Protocol):
+    def usage(self, resource: str, container: str = "") -> float: ...
+
+    def cumulative_usage(self, resource: str, container: str = "") -> float: ...
+
+
+def summary(node: NodeMeters, now: float) -> bytes:
+    """Return the summary of a node, at the moment that its meters are looked at."""
+    time = format_time(now)
+    used = _used(node, time)
+    used["memory"].update(_available(node))
+    own = {"nodeName": node.view.name, **_start(node.view.created), **used}
+    pods = [_pod(pod, time) for pod in node.pods.values()]
+    return msgspec.json.encode({"node": own, "pods": pods})
+
+
+def _pod(pod: PodMeters, time: str) -> dict[str, Json]:
+    view = pod.view
+    return {
+        "podRef": {"name": view.name, "namespace": view.namespace, "uid": view.uid},
+        **_start(view.start_time or view.created),
+        "containers": [
+            {"name": name, **_start(meters.view.started_at), **_used(pod, time, name)}
+            for name, meters in pod.containers.items()
+        ],
+        **_used(pod, time),
+    }
+
+
+def _used(meters: _Meters, time: str, container: str = "") -> dict[str, dict[str, Json]]:
+    memory = int(meters.usage("memory", container))
+    return {
+        "cpu": {
+            "time": time,
+            "usageNanoCores": int(meters.usage("cpu", container) * _NANO),
+            "usageCoreNanoSeconds": int(meters.cumulative_usage("cpu", container) * _NANO),
+        },
+        "memory": {
+            "time": time,
+            "usageBytes": memory,
+            "workingSetBytes": memory,
+            "rssBytes": memory,
+        },
+    }
+
+
+def _available(node: NodeMeters) -> Mapping[str, int]:
+    try:
+        whole = float(parse_quantity(node.view.capacity.get("memory", "")))
+    except CelValueError:
+        return {}
+    return {"availableBytes": max(int(whole - node.usage("memory")), 0)}
+
+
+def _start(seconds: float) -> dict[str, str]:
+    return {"startTime": format_time(seconds)} if seconds else {}
 
 
 def discovery(

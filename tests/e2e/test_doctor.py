@@ -94,5 +94,5 @@ def test_a_controller_that_does_nothing_is_found(cluster: Installed) -> None:
     [found] = seen["components"]["findings"]
     assert found["what"] == "'kwok-controller' runs, but is not ready"
     assert found["remedy"] == "kwokctl --name late logs kwok-controller --tail 20"
-    assert seen["controller"]["state"].startswith("not looked at")
+    assert seen["controller"]["state"].startswith("not checked")
     until("all is well again", lambda: is_well(cluster))

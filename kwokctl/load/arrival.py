@@ -1,4 +1,4 @@
-"""What is known of each arrival, and who is told of it: the interface of loads and their observers."""
+"""The record of an arrival, and the interface of those who observe loads."""
 
 from typing import Protocol
 
@@ -25,23 +25,23 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     """Its number in the load, from 0 on."""
     act: str
     due: int
-    """When it was to be sent."""
+    """The time at which it had to be sent."""
     sent: int
-    """When its first request was sent."""
+    """The time at which its first request was sent."""
     accepted: int | None
-    """When the last of its requests was answered; None if one was refused."""
+    """The time at which the last of its requests was answered; None if one was refused."""
     made: tuple[Made, ...] = ()
     refusal: str | None = None
     """The reason of the refusal, as the API server gives it: `AlreadyExists`, `Forbidden`."""
     message: str = ""
-    """What the API server said of it."""
+    """The message of the API server."""
 
 
 class ArrivalSink(Protocol):
     """Is told of every arrival, in the order of their answers."""
 
     def arrived(self, arrival: Arrival) -> None:
-        """Take note of an arrival; it must not take long."""
+        """Receive an arrival; the call must be short."""
         ...
 
 

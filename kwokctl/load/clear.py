@@ -44,7 +44,7 @@ class ClearRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cleared(msgspec.Struct, frozen=True, kw_only=True):
-    """What was removed: how many objects of each kind, without those that go with their owners."""
+    """The number of objects of each kind that were deleted, without those that go with their owners."""
 
     objects: Mapping[str, int]
 

@@ -30,9 +30,9 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     spec: LoadSpec
     document: Document
-    """What it was read from, for messages."""
+    """The place it was read from, for messages."""
     sources: tuple[ObjectSource, ...] = ()
-    """What gives the objects that it creates; one is chosen by the weights of `spec.create`."""
+    """The sources of the objects that it creates; one is chosen by the weights of `spec.create`."""
     trace: tuple[TraceRow, ...] = ()
     """Its arrivals, if they come from a file."""
 

@@ -1,4 +1,4 @@
-"""What loads would do, in words, for a dry run: nothing is asked of a cluster."""
+"""Describes what loads would do, for a dry run: no cluster is asked."""
 
 import json
 from collections.abc import Iterator, Sequence

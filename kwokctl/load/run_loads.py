@@ -28,7 +28,7 @@ async def run_loads(  # noqa: PLR0913 - they say what is run, where, and who is 
     sink: ArrivalSink | None = None,
     progress: Progress | None = None,
 ) -> RunVerdict:
-    """Let all arrivals of all loads come when they are due, and return what became of them.
+    """Send all arrivals of all loads when they are due, and return the verdict.
 
     `run` names this run in the labels of what is made. The commands of hooks get the `kubeconfig`. What is
     wrong is an error before anything is created. A slow server delays arrivals, and none is left out. When

@@ -13,7 +13,7 @@ from kwokctl.model import KUBE_APISERVER, ClusterName
 
 
 class LoadTarget(msgspec.Struct, frozen=True):
-    """How a cluster is reached: by a client of ours, and by commands."""
+    """The cluster of a load, as its client and its commands reach it."""
 
     access: Access
     kubeconfig: Path

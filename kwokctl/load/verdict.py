@@ -1,4 +1,4 @@
-"""What became of loads: whether the cluster was given what was asked for."""
+"""The verdict on loads: whether the cluster received the load that was requested."""
 
 import math
 from collections import Counter
@@ -19,7 +19,7 @@ _SHORT = 0.95
 
 
 class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one load."""
+    """The outcome of one load."""
 
     load: str
     phase: str
@@ -29,7 +29,7 @@ class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
     refused: Mapping[str, int]
     """Refusals by their reasons."""
     examples: Mapping[str, str]
-    """What the API server said first, by reason."""
+    """The first message of the API server for each reason."""
     retries: int
     """Refusals after which an arrival was tried again."""
     objects: int
@@ -46,7 +46,7 @@ class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of all loads of a run."""
+    """The outcome of all loads of a run."""
 
     run: str
     seed: int
@@ -61,7 +61,7 @@ class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """What was said first of each reason for which arrivals were refused."""
+        """The first message for each reason of a refusal."""
         return tuple(
             f"{each.load}: {reason}: {said}"
             for each in self.loads
@@ -100,7 +100,7 @@ class Tally:
             self._examples.setdefault(arrival.refusal, arrival.message)
 
     def verdict(self, problem: str = "") -> LoadVerdict:
-        """Say what became of it; `problem` is what is known beside the figures."""
+        """Return the outcome; `problem` is a reason that the figures do not show."""
         asked, reached = self._dues.rate, self._answers.rate
         return LoadVerdict(
             load=self.load,
@@ -135,7 +135,7 @@ class Tally:
 
 
 class _Span:
-    """How many moments there were, and between which times."""
+    """The number of moments, and the first and the last of them."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -147,7 +147,7 @@ class _Span:
 
     @property
     def rate(self) -> float | None:
-        """How many there were a second; None if they were few, or all at once."""
+        """The number of moments a second; None if they were few, or all at once."""
         if self._number < _ENOUGH or self._last == self._first:
             return None
         return (self._number - 1) / (self._last - self._first) * 1e9

@@ -1,1 +1,1 @@
-"""What one arrival does: it creates objects, changes or deletes some, or lists them."""
+"""The acts of arrivals: create objects, change or delete some, or list them."""

@@ -1,4 +1,4 @@
-"""What every act can do: be checked, be prepared, and be done."""
+"""The interface of all acts: they are checked, prepared, and carried out."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
@@ -12,16 +12,16 @@ from kwokctl.load.client.sender import Flight, LoadSender
 from kwokctl.load.documents import Load
 
 Data = Mapping[str, Json]
-"""What templates see of an arrival: `index`, `name`, `load`, `run`, `params`."""
+"""The data of an arrival for templates: `index`, `name`, `load`, `run`, `params`."""
 Work = Callable[[Flight], Awaitable[None]]
 """Does the rest of an arrival: what a try before has done already is not done again."""
 
 _NO_VALUE = "<no value>"
-"""What Go's templates write for a name without a value."""
+"""The text that Go's templates write for a name without a value."""
 
 
 class Act(Protocol):
-    """What the arrivals of a load do."""
+    """The act of the arrivals of a load."""
 
     async def rights(self, data: Data) -> list[Right]:
         """Return which rights it needs, for an arrival; ConfigError, with the place, for what cannot work."""
@@ -33,7 +33,7 @@ class Act(Protocol):
 
 
 class ActContext:
-    """What acts are made from."""
+    """The parts from which an act is made."""
 
     def __init__(self, load: Load, run: str, sender: LoadSender, stream: DrawStream) -> None:
         self.load, self.run, self.sender, self.stream = load, run, sender, stream

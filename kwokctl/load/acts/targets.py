@@ -1,4 +1,4 @@
-"""Which objects an act changes: one of a name, or one that is drawn of those selected."""
+"""Chooses the object that an act changes: by its name, or drawn from those selected."""
 
 from http import HTTPStatus
 

@@ -1,1 +1,1 @@
-"""How a load reaches its cluster, in whose name and how fast."""
+"""The connection of a load to its cluster: in whose name, and how fast."""

@@ -56,7 +56,7 @@ class LoadSender:
         self.slots = asyncio.Semaphore(CONNECTIONS)
         self.namespace = spec.namespace
         self.written = "?" + urlencode({"fieldManager": spec.field_manager})
-        """What every path ends with at which something is written."""
+        """The end of every path of a write: its query."""
         self._pace = RequestPace(spec.qps, asyncio.get_running_loop().time)
         self.held_up = 0
         """Nanoseconds for which requests have waited because no more were allowed a second."""
@@ -81,7 +81,7 @@ class Flight:
     def __init__(self, sender: LoadSender) -> None:
         self._sender = sender
         self.sent: int | None = None
-        """When its first request was sent, by `time.monotonic_ns`."""
+        """The time at which its first request was sent, by `time.monotonic_ns`."""
         self.made: list[Made] = []
 
     async def call(

@@ -1,1 +1,1 @@
-"""What Load documents say: shapes, rhythms, templates and parameters. Pure but for files that they name."""
+"""Load documents: shapes, rhythms, templates and parameters. Pure but for files that they name."""

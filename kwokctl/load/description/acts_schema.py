@@ -16,7 +16,7 @@ class BundleShape(LoadPart, frozen=True, kw_only=True):
     copies: Word | None = None
     """A file of objects to copy; the names of copies end with the number of their arrival."""
     weight: Amount = 1.0
-    """How often it is chosen, beside the weights of the others."""
+    """Its weight beside those of the others: a larger one is chosen more often."""
 
     def __post_init__(self) -> None:
         """Raise ValueError unless it says where objects come from."""

@@ -1,4 +1,4 @@
-"""When arrivals are due: rhythms that yield seconds since a load began. Pure."""
+"""The rhythms of arrivals: they yield due times in seconds since a load began. Pure."""
 
 import math
 from collections.abc import Iterator

@@ -31,7 +31,7 @@ class BurstShape(LoadPart, frozen=True, kw_only=True):
 
     @property
     def rhythm(self) -> Bursts:
-        """When they are due; ValueError for a time that is not one."""
+        """Their due times; ValueError for a time that is not one."""
         return Bursts(self.size, period(self.every, "every"))
 
 
@@ -44,7 +44,7 @@ class RateRampShape(LoadPart, frozen=True, kw_only=True):
 
     @property
     def rhythm(self) -> Ramp:
-        """When arrivals are due; ValueError for wrong rates and times."""
+        """The due times of arrivals; ValueError for wrong rates and times."""
         first, last = per_second(self.first, "from"), per_second(self.last, "to")
         return Ramp(first, last, period(self.over, "over"))
 
@@ -59,7 +59,7 @@ _RHYTHMS: Mapping[str, Callable[[Any], Rhythm]] = {
 
 
 class ArrivalsShape(LoadPart, frozen=True, kw_only=True):
-    """When arrivals are due: exactly one of the fields is given."""
+    """The rhythm of arrivals: exactly one of the fields is given."""
 
     every: str | None = None
     """The time between two."""
@@ -72,7 +72,7 @@ class ArrivalsShape(LoadPart, frozen=True, kw_only=True):
     trace: Word | None = None
     """A file that says when: CSV, JSON lines, or what `snapshot record` writes."""
     concurrency: Positive | None = None
-    """How many arrivals are open at a time: one that ends makes the next one due."""
+    """The number of arrivals that are open at a time: one that ends makes the next one due."""
 
     def __post_init__(self) -> None:
         """Raise ValueError unless there is one rhythm."""
@@ -95,7 +95,7 @@ _ACTS = ("create", "patch", "scale", "delete", "recreate", "list")
 
 
 class DrawnParam(Drawn, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is drawn for each arrival, or taken from its line of the trace."""
+    """The parameters: drawn for each arrival, or taken from its line of the trace."""
 
     column: str | None = None
     """The name of a column of the trace."""
@@ -106,7 +106,7 @@ Param = DrawnParam | str | int | float | bool | list[Json] | None
 
 
 class WaitShape(LoadPart, frozen=True, kw_only=True):
-    """What a load waits for before its first arrival."""
+    """The condition for which a load waits before its first arrival."""
 
     what: Word
     """A kind, or an object as KIND/NAME."""
@@ -116,7 +116,7 @@ class WaitShape(LoadPart, frozen=True, kw_only=True):
     """Empty for all namespaces."""
     selector: str = ""
     count: int | None = None
-    """How many there are to be; without it, at least one."""
+    """The number of objects that is waited for; without it, at least one."""
     timeout: str | None = None
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class WaitShape(LoadPart, frozen=True, kw_only=True):
 
 
 class DoneShape(LoadPart, frozen=True, kw_only=True):
-    """When objects of a kind have ended, of kinds other than Pod, Job and JobSet."""
+    """The condition that ends objects of a kind, for kinds other than Pod, Job and JobSet."""
 
     kind: Word
     condition: Word
@@ -149,13 +149,13 @@ class HooksShape(LoadPart, frozen=True, kw_only=True):
 
 
 class LoadSpec(LoadPart, frozen=True, kw_only=True):
-    """What arrives, when, and in whose name."""
+    """The arrivals: their act, their rhythm, and in whose name they are sent."""
 
     arrivals: ArrivalsShape
     count: Positive | None = None
-    """How many arrivals there are."""
+    """The number of arrivals."""
     for_: str | None = field(name="for", default=None)
-    """How long they come."""
+    """The time for which they come."""
     params: dict[str, Param] = {}  # noqa: RUF012 - msgspec copies it
     namespace: str = "default"
     """Of objects that say none."""
@@ -174,7 +174,7 @@ class LoadSpec(LoadPart, frozen=True, kw_only=True):
     list: ListActShape | None = None
 
     ttl: str | None = None
-    """How long objects exist before they are deleted."""
+    """The time for which objects exist before they are deleted."""
     delete_when_done: bool = False
     """Whether objects are deleted when they have ended."""
     done: tuple[DoneShape, ...] = ()

@@ -1,4 +1,4 @@
-"""What the shapes of a Load have in common."""
+"""The base of the shapes of a Load."""
 
 from typing import Annotated
 

@@ -1,1 +1,1 @@
-"""Sends the arrivals of loads, and follows what becomes of them."""
+"""Sends the arrivals of loads, and follows the objects that they created."""

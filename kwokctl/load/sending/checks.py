@@ -1,4 +1,4 @@
-"""What is looked at before a load begins: kinds, namespaces and rights. Nothing is changed."""
+"""Checks before a load begins: kinds, namespaces and rights. Nothing is changed."""
 
 from kwokctl.clusters.objects.wait import ObjectWait
 from kwokctl.errors import ApiError, ExpressionError, KwokctlError, NotFoundError, UsageError

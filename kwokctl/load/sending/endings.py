@@ -1,4 +1,4 @@
-"""When what an arrival has made has ended, and its deletion then."""
+"""Finds out when the objects of an arrival have ended, and deletes them then."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class Endings:
         self._kinds = ending_kinds(spec.done)
         self._ended: set[str] = set()
         self._waiting: dict[Resource, dict[str, asyncio.Future[None]]] = {}
-        """What is waited for, by kind and uid."""
+        """The objects that are waited for, by kind and uid."""
         self._watches: list[asyncio.Task[None]] = []
 
     def come_for(self, made: Sequence[Made]) -> bool:
@@ -78,7 +78,7 @@ class Endings:
     async def _watch(self, resource: Resource) -> None:
         waiting = self._waiting[resource]
         gone = set(waiting)
-        """What was made before the first list: what that does not show has gone already."""
+        """The objects made before the first list: those that it does not show are gone already."""
         pool = self._sender.client.pool
         batches = watch(pool, resource, decoder=_decode, label_selector=self._selector)
         async with aclosing(batches):
@@ -108,7 +108,7 @@ class Endings:
 
 
 class Afterlife:
-    """What happens to the objects of an arrival once they are accepted."""
+    """The wait for the objects of an arrival once they are accepted, and their deletion."""
 
     def __init__(self, spec: LoadSpec, sender: LoadSender, endings: Endings, speed: float) -> None:
         self._ttl = None if spec.ttl is None else period(spec.ttl, "ttl") / speed

@@ -1,4 +1,4 @@
-"""Runs one load: waits until an arrival is due, sends it, and counts what becomes of it."""
+"""Runs one load: waits until an arrival is due, sends it, and counts the outcome."""
 
 import asyncio
 import random
@@ -78,7 +78,7 @@ class Turns:
             yield index, now
 
     def give_back(self) -> None:
-        """Take note that an arrival has ended."""
+        """Count an arrival that has ended."""
         if self._places is not None:
             self._places.release()
 
@@ -91,7 +91,7 @@ _REFUSED_PAUSE = 1.0
 
 
 class RunContext(msgspec.Struct, kw_only=True):
-    """What the loads of a run have in common."""
+    """The settings that the loads of a run share."""
 
     run: str
     seed: int

@@ -1,4 +1,4 @@
-"""What a load is going to do: when each arrival is due, and with which parameters."""
+"""The plan of a load: the due time of each arrival, and its parameters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
@@ -76,14 +76,14 @@ class ArrivalPlan:
 
     @property
     def shown(self) -> Iterator[float]:
-        """When each arrival is due; where arrivals take turns, nothing but their number."""
+        """The due time of each arrival; where arrivals take turns, only their number is known."""
         if not self.is_closed:
             return self.times()
         return repeat(0.0, self._load.spec.count or _COUNTED)
 
     @property
     def total(self) -> int | None:
-        """How many arrivals there are; None if that is not known, or very many."""
+        """The number of arrivals; None if it is not known, or very large."""
         if self.is_closed:
             return self._load.spec.count
         number = sum(1 for _ in islice(self.times(), _COUNTED))

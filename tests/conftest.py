@@ -4,6 +4,7 @@ import asyncio
 import gc
 import ipaddress
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
@@ -120,6 +121,14 @@ def _clean_environment(
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
     monkeypatch.setenv("TMPDIR", _temporary)
     monkeypatch.setattr(tempfile, "tempdir", _temporary)
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Have SIGINT interrupt: a job in the background begins with it ignored, and so does all that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,7 @@ def test_the_loop_itself_cannot_wait_for_it(thread: LoopThread) -> None:
         thread.run(nested())
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_is_raised_when_the_work_has_undone_what_it_must(thread: LoopThread) -> None:
     seen: list[str] = []
 

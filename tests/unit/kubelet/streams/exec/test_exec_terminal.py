@@ -1,6 +1,3 @@
-import signal
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.exec_clients import (
@@ -30,15 +27,7 @@ async def test_a_terminal_has_the_size_that_the_client_sends(port: int) -> None:
     assert reported == SUCCESS
 
 
-@pytest.fixture
-def _interrupts() -> Iterator[None]:
-    """Let commands be interrupted: a job in the background ignores it, and so do all that it starts."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.usefixtures("interrupts")
 async def test_an_interrupt_typed_at_the_terminal_reaches_the_command(port: int) -> None:
     script = "trap 'echo stopped; exit 9' INT; echo ready; while :; do sleep 0.05; done"
     async with websocket(port, sh(script), "stdin", "stdout", tty=True) as peer:

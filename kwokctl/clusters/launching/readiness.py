@@ -88,7 +88,7 @@ async def _asked(
         return await asking
     finally:
         asking.cancel()
-        # Its CancelledError is retrieved: asyncio would report it as an exception that nobody has seen.
+        # Its CancelledError is retrieved: otherwise asyncio reports it as an exception that was never retrieved.
         await asyncio.gather(asking, return_exceptions=True)
 
 

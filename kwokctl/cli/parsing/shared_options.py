@@ -14,6 +14,7 @@ from kwokctl.cli.parsing.option_values import (
     checked,
     duration,
     namespace_name,
+    number,
     one_of,
     waiting,
     whole_number,
@@ -204,6 +205,20 @@ def count_option(flag: str, text: str, *, metavar: str = "N", is_shown: bool = T
         show_default=is_shown,
     )
     return option
+
+
+LoadSeed = Annotated[
+    int, count_option("--seed", "Seed of all random values of loads: equal seeds give equal values")
+]
+LoadSpeed = Annotated[
+    float,
+    typer.Option(
+        "--speed",
+        metavar="N",
+        help="Speed of the arrivals of loads, from 0.01 to 1000 times that of the file [default: 1]",
+        parser=number("--speed", least=0.01, most=1000.0),
+    ),
+]
 
 
 def namespace_option(text: str) -> OptionInfo:

@@ -10,8 +10,8 @@ from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.option_values import checked, label_value, number
-from kwokctl.cli.parsing.shared_options import Output, count_option, file_option
+from kwokctl.cli.parsing.option_values import checked, label_value
+from kwokctl.cli.parsing.shared_options import LoadSeed, LoadSpeed, Output, file_option
 from kwokctl.config import checks
 
 if TYPE_CHECKING:
@@ -39,19 +39,6 @@ _Files = Annotated[
         parser=checked("--filename", lambda word: None if word == "-" else checks.file(word)),
     ),
 ]
-_Seed = Annotated[
-    int,
-    count_option("--seed", "What is drawn at random: with the same seed the same"),
-]
-_Speed = Annotated[
-    float,
-    typer.Option(
-        "--speed",
-        metavar="N",
-        help="Speed of the arrivals, from 0.01 to 1000 times that of the file [default: 1]",
-        parser=number("--speed", least=0.01, most=1000.0),
-    ),
-]
 _Kubeconfig = Annotated[
     str | None,
     file_option(
@@ -76,8 +63,8 @@ def run(
     call: Invocation,
     *,
     files: _Files,
-    seed: _Seed = 0,
-    speed: _Speed = 1.0,
+    seed: LoadSeed = 0,
+    speed: LoadSpeed = 1.0,
     kubeconfig: _Kubeconfig = None,
     output: Output = "",
 ) -> None:

@@ -10,6 +10,7 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.grammar import usual_group
+from kwokctl.cli.parsing.shared_options import LoadSeed, LoadSpeed
 from kwokctl.cli.verbs.measuring import background
 from kwokctl.cli.verbs.measuring import options as given
 from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path, whole_objects_path
@@ -48,8 +49,8 @@ def run(
     call: Invocation,
     *,
     load: given.Loads = None,
-    seed: given.Seed = 0,
-    speed: given.Speed = 1.0,
+    seed: LoadSeed = 0,
+    speed: LoadSpeed = 1.0,
     until: given.Until = "",
     timeout: given.Timeout = None,
     selector: given.Selector = "",

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kwokctl.cli.parsing.option_values import checked, duration, number, one_of
+from kwokctl.cli.parsing.option_values import checked, duration, one_of
 from kwokctl.cli.parsing.shared_options import (
-    count_option,
     file_option,
     format_option,
     namespace_option,
@@ -90,18 +89,6 @@ Loads = Annotated[
         metavar="FILE",
         help="Run the loads of this file meanwhile: then only what they make counts; may be repeated",
         parser=checked("--load", checks.file),
-    ),
-]
-Seed = Annotated[
-    int, count_option("--seed", "What loads draw at random: with the same seed the same")
-]
-Speed = Annotated[
-    float,
-    typer.Option(
-        "--speed",
-        metavar="N",
-        help="Speed of the arrivals of loads, from 0.01 to 1000 times that of the file [default: 1]",
-        parser=number("--speed", least=0.01, most=1000.0),
     ),
 ]
 Until = Annotated[

@@ -1,7 +1,7 @@
 """The parts of the page of compatibility that are no options of clusters: documents, variables, `kwok`, `kectl`.
 
 The support of each follows from the shapes and parsers that read it.
-"""  # noqa: INP001 - a part of a program, not a package
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,7 @@
 """Writes the pages that are generated, and the chart.
 
 With `--check` it only names those that are old, and exits with 1 if there is one.
-"""  # noqa: INP001 - a program, not a package
+"""
 
 import sys
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Writes the chart `charts/kwok` from the objects of `kwokctl controller manifest`.
 
 So the chart and the manifest have one source.
-"""  # noqa: INP001 - a program, not a package
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

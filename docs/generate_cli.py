@@ -1,4 +1,4 @@
-"""Writes `docs/reference/cli.md` and a page for each command, from the commands themselves."""  # noqa: INP001 - a program, not a package
+"""Writes `docs/reference/cli.md` and a page for each command, from the commands themselves."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

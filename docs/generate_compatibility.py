@@ -2,7 +2,7 @@
 
 The facts about the original are in `original-kwokctl.yaml`; how each is supported is taken from the
 command tree, the catalogue of options, the runtimes and the components.
-"""  # noqa: INP001 - a program, not a package
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Writes `docs/reference/conformance.md` from `docs/conformance.yaml`."""  # noqa: INP001 - a program, not a package
+"""Writes `docs/reference/conformance.md` from `docs/conformance.yaml`."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Writes the tables of `docs/reference/kwok.md` from the flags of the command `kwok`."""  # noqa: INP001 - a program, not a package
+"""Writes the tables of `docs/reference/kwok.md` from the flags of the command `kwok`."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Writes the figures of `docs/reference/measure.md`, and the JSON schema of reports, from the code."""  # noqa: INP001 - a program, not a package
+"""Writes the figures of `docs/reference/measure.md`, and the JSON schema of reports, from the code."""
 
 import json
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 In a page that is written by hand, what lies between `<!-- begin NAME -->` and
 `<!-- end NAME -->` is replaced.
-"""  # noqa: INP001 - a program, not a package
+"""
 
 import json
 import re

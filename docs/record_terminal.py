@@ -3,7 +3,7 @@
 `python docs/record_terminal.py` creates a cluster in a work folder of its own, shows it and deletes
 it again. It needs the components and runs about half a minute; record on a quiet machine, because the
 picture shows how long each step took.
-"""  # noqa: INP001 - a program, not a package
+"""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Writes `docs/explanation/performance.md` and its drawing from what benchmarks have measured."""  # noqa: INP001 - a program, not a package
+"""Writes `docs/explanation/performance.md` and its drawing from what benchmarks have measured."""
 
 from pathlib import Path
 

@@ -14,7 +14,14 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import UsageError
 from kwokctl.measure.figures.catalogue import STATISTICS, groups
 from kwokctl.measure.figures.figure import Figure, RunView
-from kwokctl.measure.figures.values import Durations, Missing, Series, SingleNumber, Value
+from kwokctl.measure.figures.values import (
+    Durations,
+    Levels,
+    Missing,
+    Series,
+    SingleNumber,
+    Value,
+)
 from kwokctl.measure.groups import GROUPS
 
 _FORM = re.compile(
@@ -46,6 +53,8 @@ _UNITS = {
     "": {"": _ONE},
 }
 _EXAMPLE = "for example: 'pods.created_to_bound.p99 < 5s'"
+_EXAMPLES = {"distribution": "p99", "series": "peak", "levels": "max"}
+"""A statistic of each form of a figure."""
 
 
 class Assertion(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +133,7 @@ def _check_statistic(figure: Figure, statistic: str, fault: "_Fault") -> None:
     usable = STATISTICS[figure.form]
     if usable and statistic not in usable:
         problem = f"'{figure.name}' has no '{statistic}'" if statistic else "it is not one number"
-        example = "peak" if "peak" in usable else "p99"
+        example = _EXAMPLES[figure.form]
         raise fault.at(
             len(figure.name),
             problem,
@@ -204,6 +213,6 @@ def number_of(value: Value, statistic: str) -> float | str:
             return why
         case SingleNumber(number):
             return number
-        case Durations() | Series():
+        case Durations() | Series() | Levels():
             found: float | None = getattr(value, statistic)
             return "it went on for less than 10 s" if found is None else float(found)

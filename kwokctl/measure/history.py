@@ -42,6 +42,8 @@ class PodHistory(msgspec.Struct, gc=False, kw_only=True):
     name: str
     shape: PodShape
     listed: bool
+    seen: int
+    """The time at which it was seen first."""
     created: int | None
     bound: int | None = None
     running: int | None = None
@@ -175,6 +177,12 @@ class History:
         found = self.moments.get("begin")
         return found.time if found else 0
 
+    @property
+    def end(self) -> int:
+        """The time at which it ended; while it goes on, that of the last change."""
+        found = self.moments.get("end")
+        return found.time if found else max(self.begin, self.last_change)
+
     def open_pods(self) -> Iterator[PodHistory]:
         """Yield the recorded pods of which more is expected, of the run or not."""
         return (self.pods[number] for number in self._open_pods)
@@ -233,6 +241,7 @@ class History:
             name=line.name,
             shape=self._shapes.get(line.shape, _NO_SHAPE),
             listed=line.listed,
+            seen=line.time,
             created=None if line.listed else line.time,
         )
         self.pods[line.number] = pod

@@ -15,6 +15,7 @@ GROUPED: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES)
 STATISTICS = {
     "distribution": ("count", "mean", "min", "p50", "p90", "p99", "max", "left_out", "open"),
     "series": ("count", "peak", "sustained"),
+    "levels": ("mean", "min", "max", "last"),
     "number": (),
 }
 """The words that may stand behind the name of a figure, by the kind of its value."""

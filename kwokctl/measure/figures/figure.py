@@ -10,7 +10,7 @@ from kwokctl.measure.history import Gaps, History, JobHistory, PodHistory
 from kwokctl.measure.record.lines import Sent
 
 Since = Literal["due", "sent", "accepted"]
-Form = Literal["number", "distribution", "series"]
+Form = Literal["number", "distribution", "series", "levels"]
 _NO_GAPS = Gaps()
 
 

@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kwokctl.measure.figures.figure import Figure, RunView
+from kwokctl.measure.figures.levels import after_steps, levels
 from kwokctl.measure.figures.values import SingleNumber, Value, distribution, series
 from kwokctl.measure.history import PodHistory
 
@@ -61,6 +62,21 @@ def _submitted(view: RunView, pod: PodHistory) -> int | None:
 def _rate(state: str, view: RunView) -> Value:
     times: Iterable[int | None] = (getattr(pod, state) for pod in view.pods)
     return series((time for time in times if time is not None), view.history.begin)
+
+
+def _waiting(view: RunView) -> Value:
+    steps = (step for pod in view.pods for step in _wait(pod))
+    return levels(after_steps(steps), view.history.begin, view.history.end)
+
+
+def _wait(pod: PodHistory) -> Iterator[tuple[int, float]]:
+    """Yield when a pod begins to wait for a node, and when it waits no longer."""
+    if {"bound", "ended"} & {*pod.at_first}:
+        return
+    yield pod.seen, 1
+    ends = [time for time in (pod.bound, pod.ended, pod.gone) if time is not None]
+    if ends:
+        yield min(ends), -1
 
 
 def _gap_count(view: RunView) -> Value:
@@ -141,6 +157,7 @@ FIGURES = (
     _latency_figure("running_to_ended", "from Running to the end", _from("running"), "ended"),
     _latency_figure("submitted_to_bound", "from the arrival until bound to a node", _submitted, "bound", "loads"),
     _latency_figure("submitted_to_running", "from the arrival until Running", _submitted, "running", "loads"),
+    Figure(name="pods.waiting", unit="", title="pods that waited for a node, over time", compute=_waiting, form="levels"),
     _rate_figure("created", "pods created a second", "created"),
     _rate_figure("bound", "pods bound a second", "bound"),
     _rate_figure("running", "pods that began to run a second", "running"),

@@ -63,7 +63,26 @@ class Series(msgspec.Struct, frozen=True, tag="series", tag_field="kind"):
     """The average of the best ten seconds; None if it happened in less than ten."""
 
 
-Value = Missing | SingleNumber | Durations | Series
+class Levels(msgspec.Struct, frozen=True, tag="levels", tag_field="kind"):
+    """A level over time, such as the number of pods that wait."""
+
+    mean: float
+    """Weighted by time."""
+    min: float
+    max: float
+    last: float
+    start: float
+    """Seconds from the beginning of the run to the first of `values`."""
+    step: float
+    """The seconds that each of `values` is for."""
+    values: tuple[float, ...]
+    """The mean in each step."""
+    detail: dict[str, int] = {}
+    """Its parts, such as a count for each reason."""
+    note: str = ""
+
+
+Value = Missing | SingleNumber | Durations | Series | Levels
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:

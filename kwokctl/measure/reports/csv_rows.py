@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator
 
 from kwokctl.measure.figures.catalogue import STATISTICS
-from kwokctl.measure.figures.values import Durations, Missing, Series, SingleNumber
+from kwokctl.measure.figures.values import Durations, Levels, Missing, Series, SingleNumber
 from kwokctl.measure.reports.report import FigureReport, Figures, RunReport
 
 _HEADINGS = ("group", "figure", "statistic", "value", "unit", "not measured")
@@ -38,6 +38,9 @@ def _numbers(each: FigureReport) -> Iterator[tuple[str, float | str, str]]:
             yield "", value, ""
         case Durations() as found:
             for statistic in STATISTICS["distribution"]:
+                yield statistic, getattr(found, statistic), ""
+        case Levels() as found:
+            for statistic in STATISTICS["levels"]:
                 yield statistic, getattr(found, statistic), ""
         case Series() as found:
             for statistic in STATISTICS["series"]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from kwokctl.measure.figures.values import Durations, Missing, Series, SingleNumber
+from kwokctl.measure.figures.values import Durations, Levels, Missing, Series, SingleNumber
 from kwokctl.measure.reports.report import Figures
 from kwokctl.measure.reports.words import number, seconds
 
@@ -19,7 +19,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 def tables_of(figures: Figures) -> list[Table]:
     """Return the tables that have rows."""
-    tables = (_counts(figures), _latencies(figures), _rates(figures))
+    tables = (_counts(figures), _latencies(figures), _rates(figures), _levels(figures))
     return [table for table in tables if table.rows]
 
 
@@ -44,7 +44,7 @@ def not_measured(figures: Figures) -> Iterator[tuple[str, Sequence[str]]]:
 def details(figures: Figures) -> Iterator[tuple[str, str]]:
     """Yield the names of numbers that are made of several, and of what they are made."""
     for name, each in figures.items():
-        if isinstance(each.value, SingleNumber) and each.value.detail:
+        if isinstance(each.value, SingleNumber | Levels) and each.value.detail:
             parts = (f"{count:,} {what}" for what, count in each.value.detail.items())
             yield name, ", ".join(parts)
 
@@ -87,3 +87,15 @@ def _rates(figures: Figures) -> Table:
 
 def _sustained(value: Series) -> str:
     return "-" if value.sustained is None else f"{value.sustained:,.1f}"
+
+
+def _levels(figures: Figures) -> Table:
+    rows = [
+        (name, *(number(getattr(value, each), figure.unit) for each in _LEVELS), value.note)
+        for name, figure in figures.items()
+        if isinstance(value := figure.value, Levels)
+    ]
+    return Table(title="Levels", headings=("level over time", *_LEVELS, ""), rows=tuple(rows))
+
+
+_LEVELS = ("mean", "min", "max", "last")

@@ -79,6 +79,7 @@ def test_an_assertion_fails_also_where_nothing_could_be_measured(
         ("pods.created_to_bound < 5s", "column 22: it is not one number", "such as 'pods.created_to_bound.p99'"),
         ("pods.created_to_bound.p98 < 5s", "column 22: 'pods.created_to_bound' has no 'p98'", "choose from: count, mean"),
         ("rates.bound < 5", "column 12: it is not one number", "'rates.bound.peak'"),
+        ("pods.waiting < 5", "column 13: it is not one number", "'pods.waiting.max'"),
         ("pods.created.p99 == 1", "column 13: 'pods.created' is one number", None),
         ("pods.created", "column 13: there must be one of <", "for example"),
         ("pods.created = 1", "column 14: there must be one of <", "for example"),

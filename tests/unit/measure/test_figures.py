@@ -4,7 +4,7 @@ import pytest
 
 from kwokctl.measure.figures.catalogue import groups, whole_run
 from kwokctl.measure.figures.pods import reasons_of
-from kwokctl.measure.figures.values import Durations, Missing, Series, SingleNumber
+from kwokctl.measure.figures.values import Durations, Levels, Missing, Series, SingleNumber
 from kwokctl.measure.history import RUN_LABEL, History
 from kwokctl.measure.record.lines import (
     ApiProbe,
@@ -151,6 +151,25 @@ def test_rates_count_the_receipts_of_each_second() -> None:
     assert figure("rates.created", found) == Series(
         count=4, start=0.0, values=(2, 2), peak=3, sustained=None
     )
+
+
+def test_a_pod_waits_until_it_is_bound_or_gone() -> None:
+    found = history(
+        [
+            *life(1, 0, 600 * SECOND),
+            *life(2, 0, 1800 * SECOND),
+            seen(3, 1200 * SECOND),
+            PodGone(2400 * SECOND, 3),
+            seen(4, 0, node="n1"),
+            seen(5, 0, phase="Failed"),
+        ]
+    )
+
+    waiting = figure("pods.waiting", found)
+
+    assert isinstance(waiting, Levels)
+    # for an hour: 2 pods for 600 s, 1 for 600 s, 2 for 600 s, 1 for 600 s
+    assert (waiting.mean, waiting.max, waiting.last) == (1.0, 2, 0)
 
 
 MESSAGE = (

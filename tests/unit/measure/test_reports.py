@@ -63,6 +63,8 @@ def test_the_text_begins_with_the_verdict_and_has_no_line_longer_than_80_columns
     (row,) = [line.split() for line in lines if line.startswith("pods.created_to_bound  ")][:1]
     assert " ".join(row) == "pods.created_to_bound 3 200.0 ms 300.0 ms 300.0 ms 300.0 ms 1 open"
     assert "  pods.created_to_bound: to 100.0 ms: 1, to 200.0 ms: 1, to 500.0 ms: 1" in lines
+    (level,) = [line.split() for line in lines if line.startswith("pods.waiting  ")][:1]
+    assert level == ["pods.waiting", "1.00", "1", "4", "1"]
     assert "Group namespace=other" in lines
     assert "  refusals: 1 quota <of> *x*" in lines
 
@@ -96,6 +98,8 @@ def test_csv_has_a_line_for_each_number_also_of_groups() -> None:
     assert values("", "pods.created_to_bound")["p99"] == "0.3"
     assert values("namespace=other", "pods.bound") == {"": "0"}
     assert values("", "rates.bound") == {"count": "3", "peak": "3", "sustained": ""}
+    levels = values("", "pods.waiting")
+    assert (levels["min"], levels["max"], levels["last"]) == ("1.0", "4.0", "1.0")
     missing = next(row for row in rows if row["figure"] == "jobs.jct")
     assert (missing["value"], missing["not measured"]) == ("", "no Job came so far")
 

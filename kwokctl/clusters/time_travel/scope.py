@@ -24,6 +24,7 @@ _LEFT_ALONE = (
 _DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
 _SERVICES = "services/specs/"
 _PODS = "pods/"
+_NODES = "minions/"
 _RESTLESS = (_DEFINITIONS, "apiregistration.k8s.io/", _SERVICES, "ipaddresses/", "servicecidrs/")
 """Kinds that controllers within the API server keep consistent: they may react to a write with another."""
 _ORDER: tuple[tuple[str, bool | None], ...] = (
@@ -68,6 +69,15 @@ class RewindScope:
     def is_definition(self, key: bytes) -> bool:
         """Return whether a key is that of a CustomResourceDefinition."""
         return key.startswith(self._folder(_DEFINITIONS))
+
+    @property
+    def nodes(self) -> Range:
+        """The range of nodes."""
+        return _range(self._folder(_NODES))
+
+    def is_node(self, key: bytes) -> bool:
+        """Return whether a key is that of a node."""
+        return key.startswith(self._folder(_NODES))
 
     def moves_pods(self, writes: Iterable[Write]) -> bool:
         """Return whether pods are put back on other nodes than the scheduler may know."""

@@ -23,8 +23,9 @@ def pages() -> dict[Path, str]:
 
 
 def _figures() -> Iterator[str]:
-    yield "| figure | unit | with | meaning |"
-    yield "|---|---|---|---|"
+    yield "| figure | unit | with | better | meaning |"
+    yield "|---|---|---|---|---|"
     for figure in FIGURES:
         form = figure.form if STATISTICS[figure.form] else ""
-        yield f"| `{figure.name}` | {figure.unit} | {form} | {figure.title} |"
+        better = "" if figure.direction == "neither" else figure.direction
+        yield f"| `{figure.name}` | {figure.unit} | {form} | {better} | {figure.title} |"

@@ -19,7 +19,7 @@ def _answer(view: RunView) -> Value:
 
 FIGURES = (
     Figure(name="api.availability", unit="%", title="share of the probes that the API server answered",
-           compute=_availability, needs="probes"),
+           compute=_availability, needs="probes", better="more"),
     Figure(name="api.answer", unit="s", title="from a probe to its answer", compute=_answer,
            form="distribution", needs="probes"),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """The form of a figure, and the part of a history that it is computed from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -11,6 +11,10 @@ from kwokctl.measure.record.lines import Sent
 
 Since = Literal["due", "sent", "accepted"]
 Form = Literal["number", "distribution", "series", "levels"]
+Better = Literal["less", "more", "neither"]
+_UNDIRECTED = frozenset({"count", "left_out", "open"})
+"""Statistics of figures that say how many there were, and not how fast it went."""
+_USUAL: Mapping[Form, Better] = {"distribution": "less", "series": "more"}
 _NO_GAPS = Gaps()
 
 
@@ -55,6 +59,17 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """The kind of its value, if it could be measured."""
     needs: str = ""
     """The part of the record that may be missing: `jobs`, `probes` or `loads`."""
+    better: Better | None = None
+    """Which value is the better one. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
+
+    @property
+    def direction(self) -> Better:
+        """Which value of two is the better one."""
+        return self.better or _USUAL.get(self.form, "neither")
+
+    def direction_of(self, statistic: str) -> Better:
+        """Which value of a statistic is the better one."""
+        return "neither" if statistic in _UNDIRECTED else self.direction
 
     def value(self, view: RunView) -> Value:
         """Return the value, or why there is none."""

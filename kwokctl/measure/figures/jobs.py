@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-from kwokctl.measure.figures.figure import Figure, RunView
+from kwokctl.measure.figures.figure import Better, Figure, RunView
 from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value, distribution
 from kwokctl.measure.history import JobHistory, PodHistory
 
@@ -112,7 +112,7 @@ def _counted(name: str, title: str, has: Callable[[JobHistory], bool]) -> Figure
     )
 
 
-def _between(name: str, title: str, begin: str, end: str) -> Figure:
+def _between(name: str, title: str, begin: str, end: str, better: Better | None = None) -> Figure:
     compute = partial(_latency, begin, end)
     return Figure(
         name=f"jobs.{name}",
@@ -121,6 +121,7 @@ def _between(name: str, title: str, begin: str, end: str) -> Figure:
         compute=compute,
         form="distribution",
         needs="jobs",
+        better=better,
     )
 
 
@@ -150,9 +151,10 @@ FIGURES = (
            compute=_growth, needs="jobs"),
     _between("first_bound", "from the object until the first pod was bound", "created", "first_bound"),
     _between("start", "from all pods bound until all had run", "bound", "running"),
-    _between("occupancy", "from all pods Running until complete", "running", "done"),
+    # How long pods run is for the workload to say.
+    _between("occupancy", "from all pods Running until complete", "running", "done", "neither"),
     _between("jct", "completion time, from the object", "created", "done"),
     _submitted("jct_from_submission", "completion time, from the arrival", "done"),
     Figure(name="jobs.makespan", unit="s", title="from the first submission until the last was complete",
-           compute=_makespan, needs="jobs"),
+           compute=_makespan, needs="jobs", better="less"),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from kwokctl.measure.figures.figure import Figure, RunView
+from kwokctl.measure.figures.figure import Better, Figure, RunView
 from kwokctl.measure.figures.levels import after_steps, levels
 from kwokctl.measure.figures.values import SingleNumber, Value, distribution, series
 from kwokctl.measure.history import PodHistory
@@ -117,7 +117,9 @@ def _from(begin: str) -> _Begin:
     return partial(_state, begin)
 
 
-def _latency_figure(name: str, title: str, begin: _Begin, end: str, needs: str = "") -> Figure:
+def _latency_figure(
+    name: str, title: str, begin: _Begin, end: str, needs: str = "", better: Better | None = None
+) -> Figure:
     compute = partial(_latency, begin, end)
     return Figure(
         name=f"pods.{name}",
@@ -126,6 +128,7 @@ def _latency_figure(name: str, title: str, begin: _Begin, end: str, needs: str =
         compute=compute,
         form="distribution",
         needs=needs,
+        better=better,
     )
 
 
@@ -133,9 +136,11 @@ def _count_figure(name: str, title: str, state: str = "") -> Figure:
     return Figure(name=f"pods.{name}", unit="", title=title, compute=partial(_count, state or name))
 
 
-def _rate_figure(name: str, title: str, state: str) -> Figure:
+def _rate_figure(name: str, title: str, state: str, better: Better | None = None) -> Figure:
     compute = partial(_rate, state)
-    return Figure(name=f"rates.{name}", unit="/s", title=title, compute=compute, form="series")
+    return Figure(
+        name=f"rates.{name}", unit="/s", title=title, compute=compute, form="series", better=better
+    )
 
 
 FIGURES = (
@@ -154,12 +159,14 @@ FIGURES = (
     _latency_figure("bound_to_running", "from bound until Running", _from("bound"), "running"),
     _latency_figure("created_to_running", "from creation until Running", _from("created"), "running"),
     _latency_figure("created_to_ready", "from creation until Ready", _from("created"), "ready"),
-    _latency_figure("running_to_ended", "from Running to the end", _from("running"), "ended"),
+    # How long pods run, and how many come and go, is for the workload to say.
+    _latency_figure("running_to_ended", "from Running to the end", _from("running"), "ended", better="neither"),
     _latency_figure("submitted_to_bound", "from the arrival until bound to a node", _submitted, "bound", "loads"),
     _latency_figure("submitted_to_running", "from the arrival until Running", _submitted, "running", "loads"),
-    Figure(name="pods.waiting", unit="", title="pods that waited for a node, over time", compute=_waiting, form="levels"),
-    _rate_figure("created", "pods created a second", "created"),
+    Figure(name="pods.waiting", unit="", title="pods that waited for a node, over time", compute=_waiting, form="levels",
+           better="less"),
+    _rate_figure("created", "pods created a second", "created", "neither"),
     _rate_figure("bound", "pods bound a second", "bound"),
     _rate_figure("running", "pods that began to run a second", "running"),
-    _rate_figure("deleted", "pods deleted a second", "gone"),
+    _rate_figure("deleted", "pods deleted a second", "gone", "neither"),
 )  # fmt: skip

@@ -157,10 +157,16 @@ def fields(_call: Invocation) -> None:
     from kwokctl.measure.figures.catalogue import FIGURES, STATISTICS
 
     rows = [
-        (figure.name, figure.unit, ",".join(STATISTICS[figure.form]), figure.title)
+        (
+            figure.name,
+            figure.unit,
+            figure.direction,
+            ",".join(STATISTICS[figure.form]),
+            figure.title,
+        )
         for figure in FIGURES
     ]
-    results.emit_table(("FIGURE", "UNIT", "WITH", "MEANING"), rows)
+    results.emit_table(("FIGURE", "UNIT", "BETTER", "WITH", "MEANING"), rows)
 
 
 def _foreseen(call: Invocation, kubeconfig: Path | None, request: "MeasureRequest") -> str:

@@ -7,6 +7,7 @@ mathematical library of the platform.
 import math
 from itertools import accumulate
 from statistics import NormalDist
+from typing import Protocol
 
 import msgspec
 
@@ -16,18 +17,19 @@ _STANDARD = NormalDist()
 _P95 = _STANDARD.inv_cdf(0.95)
 
 
-class Distribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The base of all distributions.
-
-    Each raises ValueError for numbers that it cannot have.
-    """
+class Distribution(Protocol):
+    """Turns a number between 0 and 1 into a value."""
 
     def value(self, uniform: float) -> Json:
         """Return the value below which the share `uniform` of all values lies."""
-        raise NotImplementedError
+        ...
 
 
-class WeightedChoice(Distribution, frozen=True, kw_only=True):
+class _Numbers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The numbers of a distribution; each kind raises ValueError for those that it cannot have."""
+
+
+class WeightedChoice(_Numbers, frozen=True, kw_only=True):
     """One of some values, as often as its weight says."""
 
     values: tuple[Json, ...]
@@ -59,7 +61,7 @@ class WeightedChoice(Distribution, frozen=True, kw_only=True):
         return next(v for v, w in zip(self.values[::-1], weights[::-1], strict=True) if w > 0)
 
 
-class Uniform(Distribution, frozen=True, kw_only=True):
+class Uniform(_Numbers, frozen=True, kw_only=True):
     """Any number between two, each as often as the others."""
 
     least: float = msgspec.field(name="from")
@@ -74,7 +76,7 @@ class Uniform(Distribution, frozen=True, kw_only=True):
         return _rounded(self.least + uniform * (self.most - self.least))
 
 
-class Integer(Distribution, frozen=True, kw_only=True):
+class Integer(_Numbers, frozen=True, kw_only=True):
     """Any whole number from one to another, each as often as the others."""
 
     least: int = msgspec.field(name="from")
@@ -89,7 +91,7 @@ class Integer(Distribution, frozen=True, kw_only=True):
         return min(self.most, self.least + int(uniform * (self.most - self.least + 1)))
 
 
-class Normal(Distribution, frozen=True, kw_only=True):
+class Normal(_Numbers, frozen=True, kw_only=True):
     """The normal distribution; what is below `min` or above `max` becomes that."""
 
     mean: float
@@ -110,7 +112,7 @@ class Normal(Distribution, frozen=True, kw_only=True):
         return _rounded(min(max(drawn, self.least), self.most))
 
 
-class LogNormal(Distribution, frozen=True, kw_only=True):
+class LogNormal(_Numbers, frozen=True, kw_only=True):
     """The distribution of numbers whose logarithms are normal, by two of its percentiles."""
 
     p50: float
@@ -129,7 +131,7 @@ class LogNormal(Distribution, frozen=True, kw_only=True):
         return _rounded(self.p50 * math.exp(sigma * _STANDARD.inv_cdf(uniform)))
 
 
-class Exponential(Distribution, frozen=True, kw_only=True):
+class Exponential(_Numbers, frozen=True, kw_only=True):
     """The exponential distribution: how long it takes until what happens at random happens."""
 
     mean: float

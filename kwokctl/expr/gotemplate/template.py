@@ -13,6 +13,7 @@ from kwokctl.expr.budget import LETTERS, BudgetError, metered, spend
 from kwokctl.expr.gotemplate import skeletons, symbols
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
+from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.syntax.template_lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.template_parser import parse
 from kwokctl.expr.gotemplate.template_error import TemplateError
@@ -36,13 +37,16 @@ class Template:
 
     __slots__ = (
         "_called", "_code", "_entry", "_fill", "_is_plain", "_places", "_skeletons", "_source", "_write",
-        "required",
+        "is_random", "required",
     )  # fmt: skip
 
     def __init__(self, source: str, name: str = "template") -> None:
         """Compile the text; raise ExpressionError, with line and column, if it is no template."""
         self._source = TemplateSource(source, name)
-        translation = translate(self._source, parse(self._source))
+        parsed = parse(self._source)
+        translation = translate(self._source, parsed)
+        self.is_random = not RANDOM.keys().isdisjoint(parsed.functions)
+        """Whether it calls functions that return another value each time."""
         self.required = frozenset(translation.required)
         """The functions it calls that the caller has to give."""
         self._called = translation.required

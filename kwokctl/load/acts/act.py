@@ -9,6 +9,7 @@ from kwokctl.expr.gotemplate.template import Template
 from kwokctl.json_value import Json
 from kwokctl.load.client.rights import Right
 from kwokctl.load.client.sender import Flight, LoadSender
+from kwokctl.load.description.template_draws import TemplateDraws
 from kwokctl.load.documents import Load
 
 Data = Mapping[str, Json]
@@ -37,6 +38,7 @@ class ActContext:
 
     def __init__(self, load: Load, run: str, sender: LoadSender, stream: DrawStream) -> None:
         self.load, self.run, self.sender, self.stream = load, run, sender, stream
+        self._draws = TemplateDraws(stream)
 
     def fault(self, place: str, problem: str, *, hint: str | None = None) -> ConfigError:
         """Make the error about a place of the document."""
@@ -45,7 +47,7 @@ class ActContext:
     def text(self, template: Template, data: Data, place: str) -> str:
         """Return what the template at a place gives; ConfigError if it does not render."""
         try:
-            text = template.render(data, {})
+            text = template.render(data, self._draws.at(data["index"], place))
         except ExpressionError as e:
             raise self.fault(place, f"does not render: {e}", hint=e.hint) from e
         self.check_values(text, place)

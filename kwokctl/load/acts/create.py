@@ -10,6 +10,7 @@ from kwokctl.load.acts.act import ActContext, Data, Work
 from kwokctl.load.client.rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL, label
+from kwokctl.load.description.template_draws import TemplateDraws
 from kwokctl.load.documents import Load
 
 
@@ -21,6 +22,7 @@ class Bundles:
         self._load = load
         self._labels = {LOAD_LABEL: load.name, RUN_LABEL: run}
         self._stream = stream.below("template")
+        self._draws = TemplateDraws(stream)
         weights = tuple(each.weight for each in load.spec.create or ()) or (1.0,)
         self._choice = WeightedChoice(values=tuple(range(len(weights))), weights=weights)
 
@@ -31,12 +33,13 @@ class Bundles:
 
     def of(self, number: int, data: Data) -> list[dict[str, Json]]:
         """Return the objects of one source; errors as `at`."""
+        place = f"spec.create[{number}]"
         try:
-            bodies = self._load.sources[number].objects(data)
+            functions = self._draws.at(data["index"], place)
+            bodies = self._load.sources[number].objects(data, functions)
             for each in bodies:
                 label(each, self._labels)
         except ConfigError as e:
-            place = f"spec.create[{number}]"
             raise self._load.document.fault(place, f"does not render: {e}", hint=e.hint) from e
         return bodies
 

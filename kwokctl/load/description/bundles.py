@@ -11,7 +11,7 @@ from kwokctl.clusters.object_files.restoring.sent_objects import sent
 from kwokctl.errors import ConfigError, ExpressionError
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate import template
-from kwokctl.expr.gotemplate.template import Template
+from kwokctl.expr.gotemplate.template import Functions, Template
 from kwokctl.json_value import Json
 
 LOAD_LABEL, RUN_LABEL = "kwokctl.dev/load", "kwokctl.dev/run"
@@ -25,8 +25,11 @@ _INNER = frozenset({"template", "jobTemplate"})
 class ObjectSource(Protocol):
     """Gives the objects of arrivals."""
 
-    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
-        """Return new objects for the `data` of an arrival; ConfigError where there is none."""
+    def objects(self, data: Mapping[str, Json], functions: Functions) -> list[dict[str, Json]]:
+        """Return new objects for the `data` of an arrival; ConfigError where there is none.
+
+        Templates call the `functions` beside those that all have.
+        """
         ...
 
 
@@ -39,20 +42,20 @@ class TemplatedObjects:
         self._whole = template.compile(source, name=place)
         self._parts = tuple(_parts(source, place))
 
-    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
+    def objects(self, data: Mapping[str, Json], functions: Functions) -> list[dict[str, Json]]:
         """Return what the template gives."""
         try:
-            found = [body for body in self._rendered(data) if body is not None]
+            found = [body for body in self._rendered(data, functions) if body is not None]
         except ExpressionError as e:
             raise ConfigError(str(e), hint=e.hint) from e
         if not found:
             raise ConfigError(f"'{self._place}' gives no object")
         return [self._checked(body, str(data["name"])) for body in found]
 
-    def _rendered(self, data: Mapping[str, Json]) -> Sequence[Json]:
+    def _rendered(self, data: Mapping[str, Json], functions: Functions) -> Sequence[Json]:
         if self._parts:
-            return [each.render_object(data, {}) for each in self._parts]
-        return yaml.load_all(self._whole.render(data, {}))
+            return [_object_of(each, data, functions) for each in self._parts]
+        return yaml.load_all(self._whole.render(data, functions))
 
     def _checked(self, body: Json, name: str) -> dict[str, Json]:
         if not isinstance(body, dict):
@@ -73,7 +76,7 @@ class CopiedObjects:
         """Copy what a client would send of these."""
         self._originals = [clean(each) for each in originals]
 
-    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
+    def objects(self, data: Mapping[str, Json], functions: Functions) -> list[dict[str, Json]]:
         """Return a copy of each, whose name ends with the number of the arrival."""
         copies = deepcopy(self._originals)
         for each in copies:
@@ -89,7 +92,7 @@ class RecordedObjects:
         """The objects, in the order of their times."""
         self._recorded = [clean(each) for each in recorded]
 
-    def objects(self, data: Mapping[str, Json]) -> list[dict[str, Json]]:
+    def objects(self, data: Mapping[str, Json], functions: Functions) -> list[dict[str, Json]]:
         """Return the object of the arrival."""
         return [deepcopy(self._recorded[data["index"]])]
 
@@ -132,6 +135,16 @@ def mapping_in(body: dict[str, Json], field: str) -> dict[str, Json]:
     if not isinstance(found, dict):
         raise ConfigError(f"'{field}' of an object of a load is not a mapping")
     return found
+
+
+def _object_of(template: Template, data: Mapping[str, Json], functions: Functions) -> Json:
+    """Return the object that a template gives, where random functions are called once each.
+
+    An object that is built without reading YAML may take two attempts.
+    """
+    if template.is_random:
+        return yaml.load(template.render(data, functions))
+    return template.render_object(data, functions)
 
 
 def _parts(source: str, place: str) -> Iterator[Template]:

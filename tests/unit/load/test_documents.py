@@ -174,7 +174,7 @@ kind: ConfigMap
 metadata: {name: b}
 """)
     load = read_load(document(changed(create=[{"copies": "objects.yaml"}])), tmp_path)
-    first, again = (load.sources[0].objects({"index": number, "name": ""}) for number in (0, 7))
+    first, again = (load.sources[0].objects({"index": number, "name": ""}, {}) for number in (0, 7))
     assert first[0] == {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -199,7 +199,7 @@ metadata: {name: b}
 def test_a_template_that_gives_no_object_says_so(template: str, said: str) -> None:
     load = read_load(document(changed(create=[{"template": template}])), Path())
     with pytest.raises(ConfigError, match=said):
-        load.sources[0].objects({"index": 0, "name": "web-0", "params": {}})
+        load.sources[0].objects({"index": 0, "name": "web-0", "params": {}}, {})
 
 
 def test_objects_may_come_from_an_action_that_reaches_over_several_documents() -> None:
@@ -212,5 +212,5 @@ metadata: {name: "pod-{{ $i }}"}
 {{ end }}
 """
     load = read_load(document(changed(create=[{"template": template}])), Path())
-    objects = load.sources[0].objects({"index": 0, "name": "web-0", "params": {}})
+    objects = load.sources[0].objects({"index": 0, "name": "web-0", "params": {}}, {})
     assert [each["metadata"]["name"] for each in objects] == ["pod-0", "pod-1"]

@@ -4,54 +4,86 @@ import string
 from base64 import b64encode
 from collections.abc import Callable
 from random import SystemRandom
+from typing import Protocol
 
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 from kwokctl.expr.gotemplate.template_error import TemplateError
 
-_SYSTEM = SystemRandom()
 _LONGEST = 1_000_000
 
 
-def _random(characters: str) -> Callable[[object], str]:
-    def function(length: object) -> str:
-        if not 0 <= count(length) <= _LONGEST:
-            raise TemplateError(f"a random text cannot have {length} characters")
-        return "".join(_SYSTEM.choices(characters, k=count(length)))
+class Randomness(Protocol):
+    """A source of random values."""
 
-    return function
+    def below(self, limit: int) -> int:
+        """Return a whole number from 0 to below `limit`."""
+        ...
 
-
-def _bytes(number: object) -> str:
-    """Return bytes in base64."""
-    if not 0 <= count(number) <= _LONGEST:
-        raise TemplateError(f"there cannot be {number} random bytes")
-    return b64encode(_SYSTEM.randbytes(count(number))).decode()
+    def randbytes(self, number: int) -> bytes:
+        """Return that many bytes."""
+        ...
 
 
-def _integer(low: object, high: object) -> int:
-    if count(high) <= count(low):
-        raise TemplateError("'randInt' needs a lower and a higher bound")
-    return _SYSTEM.randrange(count(low), count(high))
+class _System(SystemRandom):
+    def below(self, limit: int) -> int:
+        """Return a whole number, with one read of the system's randomness."""
+        return self.randrange(limit)
 
 
-def _shuffled(value: object) -> str:
-    letters = text(value)
-    return "".join(_SYSTEM.sample(letters, k=len(letters)))
+class _Functions:
+    """The functions, with values from a source."""
+
+    def __init__(self, source: Randomness) -> None:
+        self._source = source
+
+    def of(self, characters: str) -> Callable[[object], str]:
+        """Return what writes a text of some characters."""
+        below, limit = self._source.below, len(characters)
+
+        def function(length: object) -> str:
+            if not 0 <= count(length) <= _LONGEST:
+                raise TemplateError(f"a random text cannot have {length} characters")
+            return "".join([characters[below(limit)] for _ in range(count(length))])
+
+        return function
+
+    def in_base64(self, number: object) -> str:
+        if not 0 <= count(number) <= _LONGEST:
+            raise TemplateError(f"there cannot be {number} random bytes")
+        return b64encode(self._source.randbytes(count(number))).decode()
+
+    def integer(self, low: object, high: object) -> int:
+        if count(high) <= count(low):
+            raise TemplateError("'randInt' needs a lower and a higher bound")
+        return count(low) + self._source.below(count(high) - count(low))
+
+    def shuffled(self, value: object) -> str:
+        letters = list(text(value))
+        # Each place from the last on gets one of those that are left (Fisher and Yates).
+        for place in range(len(letters) - 1, 0, -1):
+            other = self._source.below(place + 1)
+            letters[place], letters[other] = letters[other], letters[place]
+        return "".join(letters)
+
+    def uuid(self) -> str:
+        from uuid import UUID  # hardly any template needs it
+
+        return str(UUID(bytes=self._source.randbytes(16), version=4))
 
 
-def _uuid() -> str:
-    from uuid import uuid4  # hardly any template needs it
+def random_functions(source: Randomness) -> dict[str, Callable[..., object]]:
+    """Return the functions by name, with values from a source."""
+    functions = _Functions(source)
+    return {
+        "randAlpha": functions.of(string.ascii_letters),
+        "randAlphaNum": functions.of(string.ascii_letters + string.digits),
+        "randAscii": functions.of("".join(map(chr, range(0x20, 0x7F)))),
+        "randBytes": functions.in_base64,
+        "randInt": functions.integer,
+        "randNumeric": functions.of(string.digits),
+        "shuffle": functions.shuffled,
+        "uuidv4": functions.uuid,
+    }
 
-    return str(uuid4())
 
-
-RANDOM: dict[str, Callable[..., object]] = {
-    "randAlpha": _random(string.ascii_letters),
-    "randAlphaNum": _random(string.ascii_letters + string.digits),
-    "randAscii": _random("".join(map(chr, range(0x20, 0x7F)))),
-    "randBytes": _bytes,
-    "randInt": _integer,
-    "randNumeric": _random(string.digits),
-    "shuffle": _shuffled,
-    "uuidv4": _uuid,
-}
+RANDOM = random_functions(_System())

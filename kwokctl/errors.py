@@ -167,8 +167,12 @@ class CannotStampError(KwokctlError):
 
     id: str = "cannot-stamp"
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, hint="repeat it with --data-path auto, which uses the API then")
+    def __init__(self, problem: str, *, consequence: str = "") -> None:
+        super().__init__(
+            problem + consequence, hint="repeat it with --data-path auto, which uses the API then"
+        )
+        self.problem = problem
+        """The message without what follows where the API is used."""
 
 
 class RequestError(KwokctlError):

@@ -6,16 +6,22 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.scaling.cluster_reader import ClusterApiReader
 from kwokctl.clusters.scaling.context import ScaleContext, Supervision, Turn
 from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
 from kwokctl.clusters.scaling.objects.networks import ClusterBook
 from kwokctl.clusters.scaling.objects.parameters import NAME as PARAMETERS
-from kwokctl.clusters.scaling.objects.render import NO_KUBELET, edited
+from kwokctl.clusters.scaling.objects.render import edited
 from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
+from kwokctl.clusters.scaling.routes import (
+    FOREIGN,
+    ScaleRoute,
+    connected_controller,
+    connected_etcd,
+    etcd_route_of,
+    route_of,
+)
 from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.set_size import scale_set
 from kwokctl.clusters.state.home import Home
@@ -27,30 +33,19 @@ from kwokctl.clusters.state.resource_templates import (
     templates_for,
     with_one_address,
 )
-from kwokctl.clusters.state.saved import Saved, load
-from kwokctl.clusters.stopped_components import outage, watch_etcd
-from kwokctl.components.definitions import etcd
-from kwokctl.components.fake_nodes import kubelet_address, kubelet_port
+from kwokctl.clusters.state.saved import load
+from kwokctl.clusters.stopped_components import outage
 from kwokctl.config.config_documents import Document
-from kwokctl.config.data_path import Choice
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.options import with_values
-from kwokctl.config.quantity import to_bytes
 from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.bulk.api_bulk import PARALLEL_REQUESTS
-from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.dataplane.etcd_plane import EtcdRoute
-from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.errors import RequestError, UnavailableError, UsageError, make_room
-from kwokctl.etcd.kv.kv import Kv
-from kwokctl.etcd.kv.maintenance import status
-from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host import files
-from kwokctl.host.ports import dialled
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.server_metrics import EndedWatches
 from kwokctl.kube.kubeconfig.access import Access, load_access
@@ -60,7 +55,6 @@ from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
 from kwokctl.replacing import replace
 from kwokctl.retry import retried
-from kwokctl.tasks import beside
 
 _ASK_EVERY = 2.0
 """Seconds between questions to the API server for its figures: they are megabytes."""
@@ -106,7 +100,7 @@ async def scale(
         templates = with_one_address(templates)
     access = load_access(home.paths(name).own_kubeconfig)
     with using(home.workdir, name):
-        route = _route(home, saved, data_path)
+        route = route_of(home, saved, data_path)
         turn = _turn(home, access)
         try:
             return await scale_with(access, request, templates, home.progress, route, turn)
@@ -118,31 +112,6 @@ async def scale(
             if down is None:
                 raise
             raise down from e
-
-
-class ScaleRoute(msgspec.Struct, frozen=True, kw_only=True):
-    """The way to write to a cluster, with the addresses for it."""
-
-    choice: Choice
-    etcd: EtcdTarget | None = None
-    """The address and credentials of etcd, if it can be reached."""
-    quota: int = 0
-    """The size at which etcd refuses writes."""
-    prefix: str = ""
-    controller: str = ""
-    """The URL of the controller."""
-    controller_token: Path = Path()
-    """The file with the token that the controller asks for."""
-    insists: bool = False
-    is_news: bool = False
-    """Whether it differs from the choice that `create` reported."""
-    managed_fields: str = "auto"
-    kubelet: Kubelet = NO_KUBELET
-    knows_kubelet: bool = True
-    """False if only the running controller knows its name."""
-
-
-FOREIGN = ScaleRoute(choice=Choice(path="api", why="kwokctl did not create this cluster"))
 
 
 async def scale_with(
@@ -157,11 +126,11 @@ async def scale_with(
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(Pool(access, connections=PARALLEL_REQUESTS + 1))
         client = Client(pool)
-        controller = await _controller(stack, route)
+        controller = await connected_controller(stack, route)
         etcd_route = None
-        kv = None if route.etcd is None else await _kv(stack, route.etcd, progress)
+        kv = None if route.etcd is None else await connected_etcd(stack, route.etcd, progress)
         if kv is not None and route.etcd is not None and route.choice.path == "etcd":
-            etcd_route = _etcd_route(route, kv, route.etcd.address, controller)
+            etcd_route = etcd_route_of(route, kv, route.etcd.address, controller)
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
         plane = await open_plane(ApiPlane(pool), etcd_route, wall)
         supervision = None
@@ -186,32 +155,6 @@ async def scale_with(
         return await scale_set(request, templates, context)
 
 
-def _route(home: Home, saved: Saved, data_path: str | None) -> ScaleRoute:
-    """Choose how to write to a cluster of kwokctl; `data_path` overrides its own choice."""
-    runtime, paths = home.runtime(saved.options.runtime), home.paths(saved.name)
-    usual = saved.data_path()
-    if data_path is not None:
-        saved = replace(saved, options=with_values(saved.options, {"data_path": data_path}))
-    choice = saved.data_path()
-    setting, own = saved.setting(runtime, paths), saved.options.of(etcd.EtcdOptions)
-    node = kubelet_address(setting)
-    # On kind there is an address only when there is a network.
-    is_known = node.name != node.ip or node.ip == dialled(setting.bind(KWOK_CONTROLLER))
-    return ScaleRoute(
-        choice=choice,
-        etcd=etcd.target(setting),
-        quota=to_bytes(own.quota_backend_size),
-        prefix=own.prefix,
-        controller=f"http://{setting.address(KWOK_CONTROLLER)}",
-        controller_token=paths.controller_token,
-        insists=saved.options.data_path.path == "etcd",
-        is_news=choice != usual,
-        managed_fields=saved.options.data_path.managed_fields,
-        kubelet=Kubelet(address=node.name if is_known else "", port=kubelet_port(setting)),
-        knows_kubelet=is_known,
-    )
-
-
 def _turn(home: Home, access: Access) -> Turn:
     """Make runs that change the same set of a cluster take turns."""
 
@@ -233,21 +176,6 @@ def _turn(home: Home, access: Access) -> Turn:
     return taken
 
 
-async def _kv(stack: AsyncExitStack, at: EtcdTarget, progress: Progress) -> Kv:
-    """Dial etcd, and watch whether it answers as long as the `stack` lasts."""
-    kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
-    await stack.enter_async_context(kv)
-    await stack.enter_async_context(beside(watch_etcd(kv, progress)))
-    await status(kv)  # at once: the API server would let every request wait
-    return kv
-
-
-async def _controller(stack: AsyncExitStack, route: ScaleRoute) -> ControllerClient:
-    """Return a client of the cluster's controller, which connects with its first request."""
-    pool = await stack.enter_async_context(Pool(Access(server=route.controller), connections=2))
-    return ControllerClient(pool, route.controller_token)
-
-
 async def _kubelet(controller: ControllerClient, route: ScaleRoute) -> Kubelet:
     """Ask the controller where kubelets are reached, if only it knows; else keep what is known."""
     if route.knows_kubelet:
@@ -257,16 +185,6 @@ async def _kubelet(controller: ControllerClient, route: ScaleRoute) -> Kubelet:
     except RequestError:
         return route.kubelet
     return Kubelet(address=found.address, port=found.port)
-
-
-def _etcd_route(route: ScaleRoute, kv: Kv, address: str, controller: ControllerClient) -> EtcdRoute:
-    return EtcdRoute(
-        address=address,
-        store=ObjectStore(kv),
-        keys=Keys(route.prefix),
-        controller=controller,
-        insists=route.insists,
-    )
 
 
 def _supervision(pool: Pool, route: EtcdRoute, direct: DirectWriter) -> Supervision:

@@ -6,12 +6,14 @@ from the object as it was seen and compares its version, so that another client'
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Self
 
 import msgspec
 
 from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.bulk.copy_session import CopySession
 from kwokctl.dataplane.bulk.etcd_bulk import EtcdBulk
 from kwokctl.dataplane.bulk.locate import BulkAccess
 from kwokctl.dataplane.etcd_keys import Keys, is_readable
@@ -211,6 +213,12 @@ class EtcdPlane:
     async def create_copies(self, new: NewObjects) -> None:
         """Create objects in etcd, as copies of two that went through the API."""
         await self._bulk.create(new)
+
+    def copying(
+        self, resource: Resource, namespace: str | None, *, is_placed: bool
+    ) -> AbstractAsyncContextManager[CopySession]:
+        """Provide what writes copies in etcd one at a time."""
+        return self._bulk.copying(resource, namespace, is_placed=is_placed)
 
     async def delete_many(self, old: OldObjects) -> None:
         """Delete objects in etcd, each in its own transaction."""

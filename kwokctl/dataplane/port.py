@@ -129,6 +129,13 @@ class NewObjects(msgspec.Struct, frozen=True, kw_only=True):
     """Called with the reason when the remaining objects cannot be written past the API server."""
 
 
+WriteCopy = Callable[[int], Awaitable[str | None]]
+"""Writes the copy with a serial and returns its uid; None if the API server has to create the object.
+
+Raises CannotStampError if no copy can be written.
+"""
+
+
 class ObjectVersion(Protocol):
     """An object as it was last seen."""
 

@@ -31,6 +31,8 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     accepted: int | None
     """The time at which the last of its requests was answered; None if one was refused."""
     made: tuple[Made, ...] = ()
+    past_api: int = 0
+    """The number of these that were written past the API server."""
     refusal: str | None = None
     """The reason of the refusal, as the API server gives it: `AlreadyExists`, `Forbidden`."""
     message: str = ""

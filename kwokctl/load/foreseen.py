@@ -62,6 +62,8 @@ def _conditions(load: Load) -> str:
         parts.append(f", when waited for: {spec.wait_for.what} {spec.wait_for.condition}")
     if spec.as_user:
         parts.append(f", as '{spec.as_user}'")
+    if spec.bulk:
+        parts.append(", written past the API server")
     return "".join(parts)
 
 

@@ -10,6 +10,7 @@ from kwokctl.load.arrival import ArrivalSink, Unobserved
 from kwokctl.load.client.sender import connected
 from kwokctl.load.description.bundles import RUN_LABEL
 from kwokctl.load.documents import Load
+from kwokctl.load.past_api.way import WayIn, no_way
 from kwokctl.load.sending.hooks import run_hooks
 from kwokctl.load.sending.one_load import LoadRun, RunContext
 from kwokctl.load.verdict import RunVerdict
@@ -25,28 +26,31 @@ async def run_loads(  # noqa: PLR0913 - they say what is run, where, and who is 
     seed: int,
     speed: float = 1.0,
     kubeconfig: Path | None = None,
+    way: WayIn = no_way,
     sink: ArrivalSink | None = None,
     progress: Progress | None = None,
 ) -> RunVerdict:
     """Send all arrivals of all loads when they are due, and return the verdict.
 
-    `run` names this run in the labels of what is made. The commands of hooks get the `kubeconfig`. What is
+    `run` names this run in the labels of what is made. The commands of hooks get the `kubeconfig`. Loads with
+    `bulk` are written by the `way` past the API server. What is
     wrong is an error before anything is created. A slow server delays arrivals, and none is left out. When
     the task is cancelled no more arrivals are sent.
     """
     progress = progress or Silent()
     context = RunContext(run=run, seed=seed, speed=speed, sink=sink or Unobserved())
     async with AsyncExitStack() as stack:
+        direct = await stack.enter_async_context(way(loads))
         runs: dict[str, LoadRun] = {}
         for load in loads:
             sender = await stack.enter_async_context(connected(access, load.spec))
-            runs[load.name] = LoadRun(load, sender, context)
+            runs[load.name] = LoadRun(load, sender, context, direct)
         await run_hooks(loads, "before", kubeconfig, progress)
         for each in runs.values():
             await each.check()
         await _side_by_side(runs, run, progress)
         await run_hooks(loads, "after", kubeconfig, progress)
-    verdicts = tuple(each.tally.verdict() for each in runs.values())
+    verdicts = tuple(each.verdict() for each in runs.values())
     return RunVerdict(run=run, seed=seed, loads=verdicts, is_stopped=context.is_stopped)
 
 

@@ -9,6 +9,7 @@ import msgspec
 from kwokctl.clusters.state.home import Home
 from kwokctl.load.arrival import ArrivalSink
 from kwokctl.load.documents import Load
+from kwokctl.load.past_api.way import no_way, way_into
 from kwokctl.load.run_loads import run_loads
 from kwokctl.load.target import target_of
 from kwokctl.load.verdict import RunVerdict
@@ -43,6 +44,7 @@ async def run_in_cluster(
         seed=request.seed,
         speed=request.speed,
         kubeconfig=target.kubeconfig,
+        way=no_way if request.kubeconfig else way_into(home, name),
         sink=sink,
         progress=home.progress,
     )

@@ -33,6 +33,8 @@ class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
     retries: int
     """Refusals after which an arrival was tried again."""
     objects: int
+    past_api: int
+    """The number of these that were written past the API server."""
     late: int
     """Arrivals that were sent over 0.1 s after they were due."""
     latest: float
@@ -74,7 +76,7 @@ class Tally:
 
     def __init__(self, load: str, phase: str) -> None:
         self.load, self.phase = load, phase
-        self.sent = self.accepted = self.objects = self.late = 0
+        self.sent = self.accepted = self.objects = self.past_api = self.late = 0
         self.refused: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
         self._dues, self._answers = _Span(), _Span()
@@ -88,6 +90,7 @@ class Tally:
         """Count an arrival."""
         self.sent += 1
         self.objects += len(arrival.made)
+        self.past_api += arrival.past_api
         behind = arrival.sent - arrival.due
         self._latest = max(self._latest, behind)
         self.late += behind > LATE
@@ -111,6 +114,7 @@ class Tally:
             examples=self._examples,
             retries=self.retries,
             objects=self.objects,
+            past_api=self.past_api,
             late=self.late,
             latest=self._latest / 1e9,
             asked_rate=asked,

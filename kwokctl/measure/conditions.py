@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,6 +15,7 @@ from kwokctl.host.memory import machine_memory
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, count
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.load.documents import Load
 
 _STAT = Path("/proc/stat")
 _IDLE = (3, 4)
@@ -48,6 +49,12 @@ def of_own_cluster(saved: Saved) -> Mapping[str, str]:
         "audit": "on" if has_audit else "off",
         "components": ",".join(saved.names),
     }
+
+
+def of_loads(loads: Sequence[Load]) -> Mapping[str, str]:
+    """Return which loads are written past the API server: its share of their latencies is missing."""
+    names = [load.name for load in loads if load.spec.bulk]
+    return {"written past the API server": ", ".join(names)} if names else {}
 
 
 def of_machine() -> Mapping[str, str]:

@@ -131,6 +131,7 @@ class OneRun:
             seed=request.seed,
             speed=request.speed,
             kubeconfig=self._cluster.kubeconfig,
+            way=self._cluster.way,
             sink=self,
             progress=progress,
         )

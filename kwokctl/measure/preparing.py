@@ -36,6 +36,7 @@ async def prepared(
     known = dict(await conditions.of_cluster(client))
     if cluster.saved is not None:
         known |= conditions.of_own_cluster(cluster.saved)
+    known |= conditions.of_loads(request.loads)
     labels = (RUN_LABEL, LOAD_LABEL, *request.labels)
     clock = RunClock(wall)
     header = Header(

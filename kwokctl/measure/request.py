@@ -7,6 +7,7 @@ import msgspec
 
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.load.documents import Load
+from kwokctl.load.past_api.way import WayIn, no_way
 from kwokctl.measure.assertions import Assertion
 from kwokctl.measure.record.lines import RunScope
 from kwokctl.measure.watching.kinds import Latency
@@ -20,6 +21,8 @@ class MeasuredCluster(msgspec.Struct, frozen=True, kw_only=True):
     """Its saved state if this kwokctl has made it."""
     environment: Mapping[str, str]
     """With which a command finds it."""
+    way: WayIn = no_way
+    """The way past its API server, for loads that ask for it."""
 
     def __str__(self) -> str:
         if self.saved:

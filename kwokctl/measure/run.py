@@ -8,6 +8,7 @@ from kwokctl.clusters.object_files.recording.recorder import until_its_end
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.tools import environment
+from kwokctl.load.past_api.way import way_into
 from kwokctl.measure.history import History
 from kwokctl.measure.preparing import prepared
 from kwokctl.measure.record.file import RecordWriter
@@ -27,6 +28,7 @@ async def measure_own(home: Home, name: ClusterName, request: MeasureRequest) ->
         saved=load(paths, name),
         kubeconfig=paths.own_kubeconfig,
         environment=environment(home, name),
+        way=way_into(home, name),
     )
     return await _measure(cluster, request, home.progress)
 

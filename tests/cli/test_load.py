@@ -25,7 +25,7 @@ spec:
 """
 _VERDICT = LoadVerdict(
     load="web", phase="web", arrivals=1000, accepted=1000, refused={}, examples={}, retries=0,
-    objects=1000, late=0, latest=0.0, asked_rate=100.0, reached_rate=100.0, problem="",
+    objects=1000, past_api=0, late=0, latest=0.0, asked_rate=100.0, reached_rate=100.0, problem="",
 )  # fmt: skip
 
 
@@ -76,6 +76,7 @@ def test_what_was_not_as_it_was_asked_for_is_said(
         examples={"Forbidden": "exceeded quota"},
         retries=4,
         late=900,
+        past_api=700,
         latest=12.34,
         problem="50 of 100 a second: the API server was slower than the load",
     )
@@ -83,7 +84,7 @@ def test_what_was_not_as_it_was_asked_for_is_said(
     assert words(f"load run -f {file}") == 0
     said = capfd.readouterr().err
     assert (
-        "990 of 1,000 arrivals accepted, 10 refused as Forbidden, 4 tried again, "
+        "990 of 1,000 arrivals accepted, 700 objects written past the API server, 10 refused as Forbidden, 4 tried again, "
         "900 late by up to 12.3 s" in said
     )
     assert "web: 50 of 100 a second: the API server was slower than the load\n" in said
@@ -107,7 +108,7 @@ def test_a_program_gets_every_number(
     assert result["run"] == "abc"
     assert result["loads"][0] == {
         "load": "web", "phase": "web", "arrivals": 1000, "accepted": 1000, "refused": {}, "examples": {},
-        "retries": 0, "objects": 1000, "late": 0, "latest": 0.0, "askedRate": 100.0,
+        "retries": 0, "objects": 1000, "pastApi": 0, "late": 0, "latest": 0.0, "askedRate": 100.0,
         "reachedRate": 100.0, "problem": "",
     }  # fmt: skip
 

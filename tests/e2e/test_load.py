@@ -261,6 +261,15 @@ def test_a_quota_refuses_arrivals_which_are_counted_by_their_reason(
     assert "exceeded quota: few" in done.err
     assert len(made(installed, "pods")) == 5
 
+    bulk = installed.run(
+        "load", "run", "-f", write(tmp_path, pods("1ms", 40, "namespace", "small\n  bulk: true"))
+    )
+    assert bulk.code == 1
+    assert (
+        "'spec.bulk' cannot write pods to etcd: the namespace 'small' has a ResourceQuota"
+        in bulk.err
+    )
+
     installed.ok("load", "clear", "pods")
     stopping = write(tmp_path, pods("100ms", 20, "onRefusal", "stop\n  namespace: small"))
     done = installed.run("load", "run", "-f", stopping)
@@ -329,6 +338,25 @@ def test_ctrl_c_ends_the_arrivals_and_says_how_to_remove_what_was_made(
         (
             pods("1s", 1, "deleteWhenDone", "true").replace("kind: Pod", "kind: ConfigMap"),
             "'spec.deleteWhenDone' waits for objects that have no end",
+        ),
+        (
+            pods("1s", 40, "bulk", "true").replace("image: x", "image: 'x{{ .index }}'"),
+            "'spec.bulk' cannot write pods to etcd: 'spec.containers[0].image' of a Pod differs",
+        ),
+        (
+            pods("1s", 40, "bulk", "true").replace(
+                "kind: Pod, spec: {containers: [{name: a, image: x}]}",
+                "kind: Service, spec: {ports: [{port: 80}]}",
+            ),
+            "'spec.bulk' cannot write services to etcd: the API server gives each an address",
+        ),
+        (
+            pods("1s", 40, "bulk", "true\n  as: alice"),
+            "'spec' is wrong: 'bulk' writes past the API server, where no user writes",
+        ),
+        (
+            _DELETING.replace("arrivals", "bulk: true\n  arrivals"),
+            "'spec' is wrong: 'bulk' is for 'create', not for 'delete'",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Arrivals of several objects, and in the name of a user: what the cluster has, and what its audit log says."""
+"""Arrivals of several objects, in the name of a user, and past the API server: what the cluster has, and what its audit log says."""
 
 import json
 from collections import Counter
@@ -103,6 +103,33 @@ spec:
   fieldManager: portal
   create: [{template: "{apiVersion: v1, kind: ConfigMap, data: {a: b}}"}]
 """
+_BULK = """
+apiVersion: kwokctl.dev/v1alpha1
+kind: Load
+metadata: {name: bulk}
+spec:
+  arrivals: {burst: {size: 25, every: 1s}}
+  count: 50
+  bulk: true
+  params: {seconds: {integer: {from: 1, to: 1000000}}}
+  create:
+  - template: |
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        labels: {group: "of-{{ .name }}"}
+        annotations: {kwokctl.dev/program: "run={{ .params.seconds }}s"}
+      spec:
+        containers: [{name: a, image: x, resources: {limits: {cpu: 1m}}}]
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: "{{ .name }}"}
+      spec:
+        template:
+          metadata: {annotations: {seconds: "{{ .params.seconds }}"}}
+          spec: {restartPolicy: Never, containers: [{name: a, image: x}]}
+"""
 _GROUPS = "podgroups.scheduling.x-k8s.io"
 _SETS = "jobsets.jobset.x-k8s.io"
 _KINDS = (_GROUPS, _SETS, "pods", "jobs", "configmaps")
@@ -110,10 +137,10 @@ _KINDS = (_GROUPS, _SETS, "pods", "jobs", "configmaps")
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster(installed: Installed) -> Iterator[None]:
-    """A cluster with an audit log, and two kinds that gangs are made with."""
+    """A cluster with an audit log, written to etcd nevertheless, and two kinds that gangs are made with."""
     policy = installed.folder / "audit.yaml"
     policy.write_text(_POLICY)
-    words = ("--kube-audit-policy", str(policy), "--etcd-fsync", "off")
+    words = ("--kube-audit-policy", str(policy), "--data-path", "etcd", "--etcd-fsync", "off")
     installed.ok("create", "cluster", "--wait", "--nodes", "2", *words)
     define(installed, _GROUPS, "PodGroup", "v1alpha1")
     define(installed, _SETS, "JobSet", "v1alpha2")
@@ -231,3 +258,47 @@ def test_a_load_in_the_name_of_a_user_needs_its_rights_and_shows_its_name(
     events = created(installed, "configmaps", "hers-")
     assert [each["impersonatedUser"]["username"] for each in events] == ["alice"] * 3
     assert all("makers" in each["impersonatedUser"]["groups"] for each in events)
+
+
+def test_a_bulk_load_is_written_past_the_api_server_and_says_so(
+    installed: Installed, tmp_path: Path
+) -> None:
+    (verdict,) = ran(installed, tmp_path, _BULK)["loads"]
+    counts = {key: verdict[key] for key in ("arrivals", "accepted", "objects", "pastApi")}
+    assert counts == {"arrivals": 50, "accepted": 50, "objects": 100, "pastApi": 96}
+    # Only the first two went through the API server, as its audit log shows.
+    for plural in ("pods", "jobs"):
+        names = [each["objectRef"]["name"] for each in created(installed, plural, "bulk-")]
+        own = [name for name in names if name.count("-") == 1]
+        assert own == ["bulk-0", "bulk-1"]
+
+    # What is there is what each arrival asked for, and not what the first did.
+    jobs = {each["metadata"]["name"]: each for each in made(installed, "jobs")}
+    pods = {each["metadata"]["name"]: each for each in made(installed, "pods")}
+    wanted = {f"bulk-{number}" for number in range(50)}
+    assert set(jobs) == wanted
+    assert wanted <= set(pods)
+    texts = set()
+    for name in wanted:
+        pod, job = pods[name], jobs[name]
+        seconds = job["spec"]["template"]["metadata"]["annotations"]["seconds"]
+        texts.add(seconds)
+        assert pod["metadata"]["annotations"]["kwokctl.dev/program"] == f"run={seconds}s"
+        assert pod["metadata"]["labels"]["group"] == f"of-{name}"
+        assert pod["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1m"}
+        uid = job["metadata"]["uid"]
+        assert job["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] == uid
+    assert len(texts) > 40
+    assert len({each["metadata"]["uid"] for each in (*pods.values(), *jobs.values())}) >= 100
+
+    # They live on as any others: they are scheduled, run, and can be changed.
+    until("every Job has a pod", lambda: len(made(installed, "pods")) == 100)
+    until(
+        "pods run", lambda: all(p["status"]["phase"] != "Pending" for p in made(installed, "pods"))
+    )
+    installed.kubectl("label", "pod", "bulk-49", "changed=yes")
+    record = ("--record", str(tmp_path / "record.gz"))
+    installed.ok("load", "clear")
+    until("all is gone", lambda: not made(installed, "pods", "jobs"))
+    done = installed.ok("measure", "--load", str(tmp_path / "load.yaml"), *record, "-o", "json")
+    assert json.loads(done)["conditions"]["written past the API server"] == "bulk"

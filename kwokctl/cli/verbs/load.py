@@ -149,6 +149,8 @@ def in_words(verdict: "LoadVerdict") -> str:
     """Return the result of a load, in words."""
     accepted = f"{verdict.accepted:,} of {amount(verdict.arrivals, 'arrivals')} accepted"
     parts = [f"{verdict.load}: {accepted}"]
+    if verdict.past_api:
+        parts.append(f"{amount(verdict.past_api, 'objects')} written past the API server")
     parts += [f"{number:,} refused as {reason}" for reason, number in verdict.refused.items()]
     if verdict.retries:
         parts.append(f"{verdict.retries:,} tried again")

@@ -6,6 +6,7 @@ __all__ = [
     "context",
     "objects",
     "ready_objects",
+    "routes",
     "scale_request",
     "set_admission",
     "set_size",

@@ -1,3 +1,3 @@
 """Creation and deletion of many objects: through the API, or in etcd as copies of two samples."""
 
-__all__ = ["api_bulk", "etcd_bulk", "locate"]
+__all__ = ["api_bulk", "copy_session", "created_samples", "etcd_bulk", "locate"]

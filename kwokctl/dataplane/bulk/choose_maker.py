@@ -81,13 +81,19 @@ class _Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     def stamp(self, played: Played | None = None) -> Stamp:
         """Return the stamp that copies the samples as they are."""
-        first, second = [
-            each.body if self.new.managed_fields else without_owners(each.body)
-            for each in self.samples
-        ]
-        one, other = map(self.values.of_sample, self.samples)
-        varying = self.new.varying({each.serial: each.body for each in self.samples})
-        return stamp_of(first, second, one, other, varying, played)
+        return samples_stamp(self.new, self.samples, played)
+
+
+def samples_stamp(
+    new: NewObjects, samples: Sequence[Sample], played: Played | None = None
+) -> Stamp:
+    """Return the stamp that copies two objects; CannotStampError if copies would be wrong."""
+    first, second = [
+        each.body if new.managed_fields else without_owners(each.body) for each in samples
+    ]
+    one, other = map(CopyValues.of_sample, samples)
+    varying = new.varying({each.serial: each.body for each in samples})
+    return stamp_of(first, second, one, other, varying, played)
 
 
 async def chosen_maker(

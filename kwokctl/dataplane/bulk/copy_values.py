@@ -72,6 +72,10 @@ class CopyValues:
                 places = await self._asked(nodes, of_pods=needs is PlaceNeeds.ADDRESSES)
             yield map(self._copy, batch, nodes, places)
 
+    def one(self, serial: int) -> Copy:
+        """Return the values of a copy for which the controller is not asked."""
+        return self._copy(serial, self._node_of(serial) if self._node_of else "")
+
     def _copy(self, serial: int, node: str = "", place: PodPlace = _NOWHERE) -> Copy:
         return Copy(
             serial=serial,

@@ -7,13 +7,15 @@ is admitted in a dry run before any is created. Copies are written as fake kubel
 after creation (`copy_makers`).
 """
 
+import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
 from kwokctl.dataplane.bulk.choose_maker import chosen_maker
 from kwokctl.dataplane.bulk.copy_makers import CopyMaker, UncertainCopyError
 from kwokctl.dataplane.bulk.copy_values import CopyValues
-from kwokctl.dataplane.bulk.created_samples import SAMPLES, create_samples
+from kwokctl.dataplane.bulk.created_samples import SAMPLES, Sample, create_samples
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.copies.json_stamp import Copy, in_order
 from kwokctl.dataplane.pacing import PARALLEL_WRITES, Window
@@ -36,7 +38,11 @@ async def prepared(new: NewObjects, access: BulkAccess) -> "CopyWriter":
     Raises CannotStampError when copies would be wrong: the two objects are valid nevertheless, and the
     others can be created through the API.
     """
-    samples = await create_samples(new, access)
+    return await writer_of(new, access, await create_samples(new, access))
+
+
+async def writer_of(new: NewObjects, access: BulkAccess, samples: Sequence[Sample]) -> "CopyWriter":
+    """Derive from two objects that were just created how copies are made; CannotStampError as `prepared`."""
     first = samples[0]
     located = await locate(access, new.resource, new.namespace, first.name, first.version)
     values = CopyValues(new, access)
@@ -62,6 +68,8 @@ class CopyWriter:
         self._located = located
         self._values = values
         self._maker = maker
+        self._proving = asyncio.Lock()
+        self._is_proven = False
         self._namespace_key = b""
         if new.namespace is not None:
             self._namespace_key = access.keys.key(NAMESPACES, None, new.namespace)
@@ -90,6 +98,24 @@ class CopyWriter:
                 on_created()
                 is_proven = True
             await for_each(copies, write, at_once=PARALLEL_WRITES)
+
+    async def alone(self, serial: int, window: Window) -> str | None:
+        """Write the copy with a serial, whenever it is due, and return its uid; the first is read back.
+
+        Returns None, with nothing written, if the API server has to create it. Raises CannotStampError if
+        it does not show the first copy as it was written. Nothing is asked of the controller.
+        """
+        copy = self._values.one(serial)
+        async with self._proving:
+            if not self._is_proven:
+                await self._prove(copy, window)
+                self._is_proven = True
+                return copy.uid
+        try:
+            await self._add(copy, window)
+        except _NotWrittenError:
+            return None
+        return copy.uid
 
     async def _one(self, copy: Copy, window: Window) -> None:
         """Write one copy, or create the object through the API."""

@@ -48,7 +48,9 @@ async def create_samples(new: NewObjects, access: BulkAccess) -> Sequence[Sample
     The last one must be admitted before any is created, else ApiError is raised. Raises
     CannotStampError if one of them existed.
     """
-    await _admit(new, access)
+    # A label that grows with the serial may be too long for the last objects: copied into etcd, they
+    # could never be updated.
+    await admitted(new, access, new.serials[-1])
     created = []
     for serial in new.serials[:SAMPLES]:
         body = await patiently(partial(access.api.create_one, new, serial))
@@ -108,20 +110,19 @@ async def in_protobuf(
     return response.body if response.status == 200 else b""
 
 
-async def _admit(new: NewObjects, access: BulkAccess) -> None:
-    """Let the API server admit the last object in a dry run.
+async def admitted(new: NewObjects, access: BulkAccess, serial: int) -> Sample | None:
+    """Let the API server admit an object in a dry run, and return it as it would be stored.
 
-    A label that grows with the serial may be too long for the last objects: copied into etcd, they
-    could never be updated.
+    Returns None if it cannot do that, or if the object exists.
     """
-    body = new.body(new.serials[-1])
-    data = orjson.dumps(body)
+    data = orjson.dumps(new.body(serial))
     create = partial(access.client.create, new.resource, new.namespace, data, dry_run=True)
     try:
-        await patiently(partial(retried, create))
+        return Sample(serial, orjson.loads(await patiently(partial(retried, create))))
     except ApiError as e:
         if "does not support dry run" in str(e):
-            return  # a webhook with side effects, which is bypassed as requested
+            return None  # a webhook with side effects, which is bypassed as requested
         if e.status == 422:
             e.hint = "nothing was made: the last object is checked first; change the template"
-        await new.on_refused(e, body["metadata"]["name"])
+        await new.on_refused(e, new.name_of(serial))
+        return None

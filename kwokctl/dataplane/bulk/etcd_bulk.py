@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
+from kwokctl.dataplane.bulk.copy_session import CopySession
 from kwokctl.dataplane.bulk.copy_writer import prepared
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
@@ -59,6 +60,15 @@ class EtcdBulk:
             self._fall_back(new.resource, new.on_api, e)
             await self._access.api.create(replace(new, serials=new.serials[created:]))
 
+    @asynccontextmanager
+    async def copying(
+        self, resource: Resource, namespace: str | None, *, is_placed: bool
+    ) -> AsyncIterator[CopySession]:
+        """Yield what writes copies of one kind and namespace, each when it is due."""
+        silence = SILENT if resource != PODS or is_placed else UNPLACED
+        async with self._window(resource, namespace, silence) as window:
+            yield CopySession(self._access, window)
+
     async def delete(self, old: OldObjects) -> None:
         """Delete objects in etcd; through the API if they have a grace period, or others depend on them."""
         if old.resource in _MORE_THAN_THEMSELVES and not self._access.is_left(old.resource):
@@ -100,7 +110,7 @@ class EtcdBulk:
             async with beside(follow_watches(window, progress)):
                 yield window
         finally:
-            del self._windows[resource]
+            self._windows.pop(resource, None)
 
 
 async def delete_in_etcd(old: OldObjects, access: BulkAccess, window: Window) -> None:

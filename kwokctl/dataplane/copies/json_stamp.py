@@ -97,8 +97,8 @@ def stamp_of(
         if played is not None and path[0] == "status":
             continue
         raise CannotStampError(
-            f"'{spelled(path)}' is {_shown(body, path)} in the cluster, not what the template gives, "
-            f"{_ONE_BY_ONE}; let the template give it as the cluster has it"
+            f"'{spelled(path)}' is {_shown(body, path)} in the cluster, not what the template gives",
+            consequence=f", {_ONE_BY_ONE}; let the template give it as the cluster has it",
         )
     times = {slot.path for slot in stamp.slots if slot.source.role is Role.TIME}
     for copy, real in ((first_copy, body), (second_copy, other)):
@@ -152,7 +152,8 @@ def _check_copy(made: Json, real: Json, times: Container[Path]) -> None:
         )  # fmt: skip
         raise CannotStampError(
             f"'{field}' of '{name}' is {_shown(real, field_of(path))} in the cluster, which does not "
-            f"follow from the template, {_ONE_BY_ONE}; let the template give '{field}' as the cluster has it"
+            "follow from the template",
+            consequence=f", {_ONE_BY_ONE}; let the template give '{field}' as the cluster has it",
         )
 
 

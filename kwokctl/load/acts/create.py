@@ -28,8 +28,14 @@ class Bundles:
 
     def at(self, data: Data) -> list[dict[str, Json]]:
         """Return the objects of an arrival; ConfigError, with the place, for what does not render."""
-        is_choice = len(self._load.sources) > 1
-        return self.of(self._choice.value(self._stream.at(data["index"])) if is_choice else 0, data)
+        return self.of(self.chosen(data), data)
+
+    def chosen(self, data: Data) -> int:
+        """Return the number of the source of an arrival."""
+        if len(self._load.sources) == 1:
+            return 0
+        number: int = self._choice.value(self._stream.at(data["index"]))
+        return number
 
     def of(self, number: int, data: Data) -> list[dict[str, Json]]:
         """Return the objects of one source; errors as `at`."""

@@ -60,8 +60,10 @@ class RecreateAct:
         until = clock() + _PATIENCE
         while True:
             try:
-                return await flight.create(body)
+                await flight.create(body)
             except ApiError as e:
                 if e.reason != _EXISTS or clock() > until:
                     raise
+            else:
+                return
             await asyncio.sleep(_PAUSE)

@@ -83,6 +83,8 @@ class Flight:
         self.sent: int | None = None
         """The time at which its first request was sent, by `time.monotonic_ns`."""
         self.made: list[Made] = []
+        self.past_api = 0
+        """The number of these that were written past the API server."""
 
     async def call(
         self, method: str, path: str, body: bytes = b"", *, content_type: str = JSON
@@ -97,8 +99,13 @@ class Flight:
         if self.sent is None:
             self.sent = self._sender.clock()
 
-    async def create(self, body: Mapping[str, Json]) -> None:
-        """Create an object, and keep in mind that it was made."""
+    def wrote(self, made: Made) -> None:
+        """Keep in mind an object that was written past the API server."""
+        self.made.append(made)
+        self.past_api += 1
+
+    async def create(self, body: Mapping[str, Json]) -> bytes:
+        """Create an object, keep in mind that it was made, and return it as the API server shows it."""
         api_version, kind = body["apiVersion"], body["kind"]
         resource = await self._sender.client.resource_for(api_version, kind)
         within = body["metadata"].get("namespace") or self._sender.namespace
@@ -106,6 +113,7 @@ class Flight:
         answer = await self.call("POST", path, msgspec.json.encode(body))
         stored = _decode(answer).metadata
         self.made.append(Made(api_version, kind, stored.namespace, stored.name, stored.uid))
+        return answer
 
     async def delete(self, resource: Resource, namespace: str | None, name: str) -> None:
         """Delete an object, and in the background what it owns."""

@@ -184,6 +184,8 @@ class LoadSpec(LoadPart, frozen=True, kw_only=True):
     qps: Annotated[float, Meta(ge=0)] = 0.0
     """Requests a second at most; 0 for no limit."""
     field_manager: str = "kwokctl"
+    bulk: bool = False
+    """Whether arrivals are written past the API server, straight to etcd."""
     on_refusal: Literal["stop", "go-on", "retry"] = "go-on"
 
     def __post_init__(self) -> None:
@@ -197,6 +199,16 @@ class LoadSpec(LoadPart, frozen=True, kw_only=True):
             period(self.ttl, "ttl")
         if self.as_groups and not self.as_user:
             raise ValueError("'asGroups' needs 'as'")
+        if self.bulk:
+            self._check_bulk()
+
+    def _check_bulk(self) -> None:
+        if self.act != "create":
+            raise ValueError(f"'bulk' is for 'create', not for '{self.act}'")
+        if self.as_user:
+            raise ValueError(
+                "'bulk' writes past the API server, where no user writes: leave 'as' out"
+            )
 
     @property
     def act(self) -> str:

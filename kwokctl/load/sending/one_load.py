@@ -14,16 +14,18 @@ from kwokctl.draws.streams import DrawStream
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.load.acts.act import ActContext, Work
 from kwokctl.load.acts.choose import act_of
+from kwokctl.load.acts.create_in_bulk import BulkCreateAct
 from kwokctl.load.arrival import Arrival, ArrivalSink
 from kwokctl.load.client.sender import Clock, Flight, LoadSender
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL
 from kwokctl.load.description.schema import LoadSpec
 from kwokctl.load.description.units import period
 from kwokctl.load.documents import Load
+from kwokctl.load.past_api.way import DirectWay
 from kwokctl.load.sending.checks import check, wanted
 from kwokctl.load.sending.endings import Afterlife, Endings
 from kwokctl.load.sending.plan import ArrivalPlan
-from kwokctl.load.verdict import Tally
+from kwokctl.load.verdict import LoadVerdict, Tally
 from kwokctl.progress import Progress, Step
 from kwokctl.retry import backoff
 from kwokctl.waits import USUAL
@@ -118,7 +120,13 @@ class RunContext(msgspec.Struct, kw_only=True):
 class LoadRun:
     """One load under way."""
 
-    def __init__(self, load: Load, sender: LoadSender, context: RunContext) -> None:
+    def __init__(
+        self,
+        load: Load,
+        sender: LoadSender,
+        context: RunContext,
+        way: DirectWay | None = None,
+    ) -> None:
         """Nothing is sent yet; must be called where an event loop runs."""
         stream = DrawStream.of(context.seed, load.name)
         self.load, self.tally = load, Tally(load.name, load.phase)
@@ -126,12 +134,14 @@ class LoadRun:
         """Set once all arrivals are answered, and what ends has ended."""
         self._sender, self._context = sender, context
         self._plan = ArrivalPlan(load, context.run, stream)
-        self._act = act_of(ActContext(load, context.run, sender, stream))
+        self._act = act_of(ActContext(load, context.run, sender, stream), way)
         self._open = 0
 
     async def check(self) -> None:
         """Raise ConfigError, with the place, for what would be refused; nothing is changed."""
         await check(self.load, self._sender, self._act, self._plan.data(0))
+        if isinstance(self._act, BulkCreateAct):
+            await self._act.open(self._plan)
 
     async def go(self, before: "LoadRun | None", progress: Progress) -> None:
         """Send every arrival when it is due, and wait until all are over."""
@@ -234,9 +244,18 @@ class LoadRun:
             sent=now if flight.sent is None else flight.sent,
             accepted=now if refusal is None else None,
             made=tuple(flight.made),
+            past_api=flight.past_api,
             refusal=None if refusal is None else getattr(refusal, "reason", "") or refusal.id,
             message="" if refusal is None else str(refusal),
         )
+
+    def verdict(self) -> LoadVerdict:
+        """Return the outcome."""
+        problem = ""
+        if isinstance(self._act, BulkCreateAct) and self._act.why:
+            through_api = self.tally.objects - self.tally.past_api
+            problem = f"{through_api:,} objects went through the API server: {self._act.why}"
+        return self.tally.verdict(problem)
 
     def _state(self) -> str:
         """Say how many arrivals are open, late and refused."""

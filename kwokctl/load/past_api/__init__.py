@@ -1,0 +1,1 @@
+"""Arrivals that are written straight to etcd, as copies of two that the API server has created."""

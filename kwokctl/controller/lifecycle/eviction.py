@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import orjson
 
-from kwokctl.controller.lifecycle.admission.claims import amount
 from kwokctl.controller.lifecycle.admission.quality import is_critical, priority_of
 from kwokctl.controller.nodes.facts import pressures_of
 from kwokctl.controller.nodes.node_registry import NodeRegistry
@@ -18,6 +17,7 @@ from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.errors import KwokctlError, RequestError
 from kwokctl.expr.cel.values.quantities import CelQuantity
 from kwokctl.json_value import Json
+from kwokctl.kube.pod_requests import amount
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.stored_json import ObjectInJson
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kwokctl.controller.lifecycle.containers import restarts
 from kwokctl.controller.lifecycle.containers.container import PodContainer
 from kwokctl.controller.lifecycle.containers.container_states import (
     EPHEMERAL,
@@ -17,6 +16,7 @@ from kwokctl.controller.lifecycle.containers.probes import findings_of
 from kwokctl.controller.lifecycle.moments import read_moment
 from kwokctl.controller.lifecycle.outcome import PodMemory
 from kwokctl.json_value import Json
+from kwokctl.kube.pod_requests import is_sidecar
 from kwokctl.kube.stored_json import ObjectInJson
 
 
@@ -106,5 +106,5 @@ def _reader(
 def _ends(part: Part, body: Mapping[str, Any], policy: str) -> bool:
     """Return whether an unknown program ends by itself."""
     if part is INIT:
-        return not restarts.is_sidecar(body)
+        return not is_sidecar(body)
     return part is REGULAR and policy != "Always"

@@ -9,14 +9,9 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.lifecycle.admission.claims import (
-    Amounts,
-    Claims,
-    HostPorts,
-    are_free,
-    claims_of,
-)
+from kwokctl.controller.lifecycle.admission.claims import Claims, HostPorts, are_free, claims_of
 from kwokctl.controller.lifecycle.admission.quality import is_best_effort, is_critical
+from kwokctl.kube.pod_requests import Amounts
 
 
 def is_for(spec: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> bool:

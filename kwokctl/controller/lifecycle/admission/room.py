@@ -10,16 +10,11 @@ from functools import lru_cache
 import msgspec
 import orjson
 
-from kwokctl.controller.lifecycle.admission.claims import (
-    Amounts,
-    Claims,
-    HostPorts,
-    amounts,
-    claims_of,
-)
+from kwokctl.controller.lifecycle.admission.claims import Claims, HostPorts, claims_of
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, Refusal, refusal_of
 from kwokctl.controller.nodes.facts import NO_FACTS, NodeFacts, pressures_of
 from kwokctl.controller.nodes.node_registry import NodeRegistry
+from kwokctl.kube.pod_requests import Amounts, amounts
 from kwokctl.kube.stored_json import ObjectInJson
 
 

@@ -35,6 +35,7 @@ from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.stages.identifiers import RUNTIME, container_id, image_id
 from kwokctl.expr.gotemplate.symbols import deferring
 from kwokctl.json_value import Json
+from kwokctl.kube.pod_requests import is_sidecar
 
 NEVER = math.inf
 _BLUR = 1e-6
@@ -71,7 +72,7 @@ class PodContainer(ReportedContainer):
     def __post_init__(self) -> None:
         self.name = self.spec["name"]
         self.is_init = self.part is INIT
-        self.is_sidecar = self.is_init and restarts.is_sidecar(self.spec)
+        self.is_sidecar = self.is_init and is_sidecar(self.spec)
 
     @property
     def running(self) -> Json:

@@ -21,11 +21,6 @@ _GOOD = 2 * LONGEST
 """Seconds that a container has to run for its back-off to begin again."""
 
 
-def is_sidecar(container: Mapping[str, Any]) -> bool:
-    """Return whether an init container restarts always, and runs beside the others."""
-    return container.get("restartPolicy") == "Always"
-
-
 def restarts(container: Mapping[str, Any], pod_policy: str, exit_code: int) -> bool:
     """Return whether a container that has exited is started again: by its own rules first."""
     if action_after(container, exit_code):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.lifecycle.admission.claims import ports_of, requests_of
+from kwokctl.controller.lifecycle.admission.claims import ports_of
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, refusal_of
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.eviction import victim_of
@@ -148,22 +148,6 @@ def test_a_taint_that_drives_pods_out_has_to_be_tolerated(
         "TaintToleration",
         "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
     )
-
-
-def test_requests_are_the_most_at_a_time() -> None:
-    init = [
-        {**container(cpu="1"), "restartPolicy": "Always"},
-        container(cpu="4", memory="1Ki"),
-    ]
-    body = pod(container(cpu="2"), container(cpu="500m"), init=init, overhead={"cpu": "1"})
-
-    assert requests_of(body["spec"]) == (("cpu", 6000), ("memory", 1024))
-
-
-def test_the_request_of_a_whole_pod_counts_alone_if_it_has_one() -> None:
-    body = pod(container(cpu="2"), resources={"requests": {"cpu": "3"}})
-
-    assert requests_of(body["spec"]) == (("cpu", 3000),)
 
 
 def test_a_node_under_memory_pressure_takes_what_requests_something() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from docs.generate_options import filled
-from kwokctl.measure.figures.catalogue import FIGURES, STATISTICS
+from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
 from kwokctl.measure.reports.report import RunReport
 
 FOLDER = Path(__file__).parent / "reference"
@@ -25,7 +25,7 @@ def pages() -> dict[Path, str]:
 def _figures() -> Iterator[str]:
     yield "| figure | unit | with | better | meaning |"
     yield "|---|---|---|---|---|"
-    for figure in FIGURES:
+    for figure in (*FIGURES, *NAMED_BY_NODES):
         form = figure.form if STATISTICS[figure.form] else ""
         better = "" if figure.direction == "neither" else figure.direction
         yield f"| `{figure.name}` | {figure.unit} | {form} | {better} | {figure.title} |"

@@ -14,6 +14,7 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import UsageError
 from kwokctl.measure.figures.catalogue import STATISTICS, groups
 from kwokctl.measure.figures.figure import Figure, RunView
+from kwokctl.measure.figures.fleet import figure_of_device
 from kwokctl.measure.figures.values import (
     Durations,
     Levels,
@@ -25,7 +26,7 @@ from kwokctl.measure.figures.values import (
 from kwokctl.measure.groups import GROUPS
 
 _FORM = re.compile(
-    r"\s*(?P<name>[a-zA-Z0-9_.]+)(?P<group>\[[^\]]*\])?(?P<statistic>\.[a-z0-9_]+)?"
+    r"\s*(?P<name>[a-zA-Z0-9_./-]+)(?P<group>\[[^\]]*\])?(?P<statistic>\.[a-z0-9_]+)?"
     r"\s*(?P<compare>[<>=!]=?)?\s*(?P<value>\S+)?\s*(?P<rest>.*)",
     re.DOTALL,
 )
@@ -118,7 +119,10 @@ class AssertionReader:
         figure, statistic = self._figures.get(name), ""
         if figure is None:
             before, _, statistic = name.rpartition(".")
-            figure = self._figures.get(before)
+            # Which devices there are is known only when nodes were seen.
+            figure = self._figures.get(before) or figure_of_device(before)
+        if figure is None:
+            figure, statistic = figure_of_device(name), ""
         if figure is None:
             raise fault.at(
                 0,

@@ -22,8 +22,8 @@ from kwokctl.model import ClusterName
 
 RECORD = "--record"
 """The option whose value is the record, in the words of the process."""
-LATENCY = "--latency="
-"""Before each latency, likewise."""
+LATENCY, TOPOLOGY = "--latency=", "--topology="
+"""Before each latency, and before each label of nodes, likewise."""
 _POLL = 0.1
 _GRACE = 60.0
 """Seconds in which a recording writes what it still has."""
@@ -80,11 +80,11 @@ async def stop(home: Home, name: ClusterName) -> Path:
     return record
 
 
-def latencies_of(home: Home, name: ClusterName) -> list[str]:
-    """Return the latencies that the recording under way was asked for."""
+def asked_of(home: Home, name: ClusterName, option: str) -> list[str]:
+    """Return what the recording under way was asked for by `LATENCY` or `TOPOLOGY`."""
     process = running(home, name)
     words = process.words if process else []
-    return [word.removeprefix(LATENCY) for word in words if word.startswith(LATENCY)]
+    return [word.removeprefix(option) for word in words if word.startswith(option)]
 
 
 def running(home: Home, name: ClusterName) -> Process | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kwokctl.measure.fleet_history import FleetHistory
 from kwokctl.measure.record.lines import (
     ApiProbe,
     Behind,
@@ -124,6 +125,7 @@ class History:
         self.jobs: dict[int, JobHistory] = {}
         self.jobs_by_uid: dict[str, JobHistory] = {}
         self.texts: dict[int, str] = {0: ""}
+        self.fleet = FleetHistory(self.texts)
         self.arrivals: list[Sent] = []
         self.arrival_of: dict[str, Sent] = {}
         """By the uid of what it has made."""
@@ -157,6 +159,7 @@ class History:
             Gap: self._gap,
             Behind: self._behind,
             RunMoment: self._moment,
+            **self.fleet.takers,
         }
 
     @classmethod

@@ -7,9 +7,10 @@ from kwokctl.clusters.objects.kinds import KindFinder
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, one_page
-from kwokctl.kube.resource import JOBS, PODS, Resource
+from kwokctl.kube.resource import JOBS, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.measure import conditions
+from kwokctl.measure.figures.fleet import ZONE
 from kwokctl.measure.figures.latencies import PREFIX
 from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL
 from kwokctl.measure.one_run import OneRun, RunClock
@@ -17,6 +18,7 @@ from kwokctl.measure.record.lines import Header, RunScope
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
 from kwokctl.measure.watching.jobs import JobTracker
 from kwokctl.measure.watching.kinds import KindTracker
+from kwokctl.measure.watching.nodes import NodeTracker
 from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Followed, Tracker
 from kwokctl.measure.watching.texts import Texts
@@ -38,6 +40,7 @@ async def prepared(
         known |= conditions.of_own_cluster(cluster.saved)
     known |= conditions.of_loads(request.loads)
     labels = (RUN_LABEL, LOAD_LABEL, *request.labels)
+    topology = tuple(dict.fromkeys((ZONE, *request.topology)))
     clock = RunClock(wall)
     header = Header(
         wall=clock.wall.isoformat(timespec="microseconds"),
@@ -46,6 +49,7 @@ async def prepared(
         conditions={"cluster": str(cluster), **known, **conditions.of_machine()},
         labels=labels,
         latencies=tuple(map(str, request.latencies)),
+        topology=topology,
         missing=missing,
     )
     run = OneRun(request, header, pool, cluster, clock)
@@ -64,6 +68,9 @@ def _followed(
     if "jobs" not in missing:
         jobs = JobTracker(run.emit, labels=labels, takes_existing=existing)
         kinds.append(_follow(JOBS, jobs, scope))
+    if "nodes" not in missing:
+        nodes = NodeTracker(run.emit, texts, labels=run.history.header.topology)
+        kinds.append(Followed(resource=NODES, tracker=nodes))
     for number, (latency, resource) in enumerate(zip(request.latencies, resources, strict=True)):
         plural = PREFIX + latency.name
         if plural not in missing:
@@ -90,12 +97,17 @@ def _query(resource: Resource, scope: RunScope) -> ListQuery:
 async def _missing(
     pool: Pool, request: MeasureRequest, resources: Sequence[Resource]
 ) -> dict[str, str]:
-    """Return why parts of the record will not be there: what may not be listed."""
-    names = ["jobs", *(PREFIX + each.name for each in request.latencies)]
+    """Return why parts of the record will not be there: what may not be listed, or is not asked for."""
+    names = ["jobs", "nodes", *(PREFIX + each.name for each in request.latencies)]
     found: dict[str, str] = {}
-    for name, resource in zip(names, (JOBS, *resources), strict=True):
+    if request.scope.selector or request.scope.namespace:
+        found["requests"] = (
+            "with '--selector' or '--namespace' the other pods of the nodes are not seen"
+        )
+    for name, resource in zip(names, (JOBS, NODES, *resources), strict=True):
         try:
-            await one_page(pool, _query(resource, request.scope).path(limit="1"))
+            scope = request.scope if resource.namespaced else RunScope()
+            await one_page(pool, _query(resource, scope).path(limit="1"))
         except ApiError as e:
             if e.status not in _REFUSED:
                 raise

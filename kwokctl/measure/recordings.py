@@ -11,22 +11,24 @@ from kwokctl.dataplane.objects.merged_lists import lists_of_kind
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.directed_merge import directed_merge
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
-from kwokctl.kube.resource import JOBS, PODS
+from kwokctl.kube.resource import JOBS, NODES, PODS
+from kwokctl.measure.figures.fleet import ZONE
 from kwokctl.measure.history import History
 from kwokctl.measure.record.lines import Header, RunMoment, RunScope
 from kwokctl.measure.watching.jobs import JobTracker
+from kwokctl.measure.watching.nodes import NodeTracker
 from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Tracker
 from kwokctl.measure.watching.texts import Texts
 
-_KINDS = {(each.api_version, each.plural): each for each in (PODS, JOBS)}
-_PLURALS = {(each.api_version, each.kind): each.plural for each in (PODS, JOBS)}
+_KINDS = {(each.api_version, each.plural): each for each in (PODS, JOBS, NODES)}
+_PLURALS = {(each.api_version, each.kind): each.plural for each in (PODS, JOBS, NODES)}
 _Key = tuple[str, str, str]
 """The plural, the namespace and the name of an object."""
 
 
 def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
-    """Return the history of pods and Jobs; SnapshotError, with the line, for what cannot be understood.
+    """Return the history of pods, Jobs and nodes; SnapshotError, with the line, for what cannot be understood.
 
     The time of a change is that of the recording. `labels` are those that groups of pods need.
     """
@@ -36,6 +38,7 @@ def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
         scope=RunScope(),
         conditions={"cluster": f"the recording '{path}'"},
         labels=labels,
+        topology=(ZONE,),
         missing={"probes": "a recording of 'snapshot record' has no probes"},
     )
     recording = _Recording(header)
@@ -55,7 +58,7 @@ def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
 
 
 def _actions(file: ObjectFile) -> Iterator[tuple[int, RecordedAction]]:
-    """Yield the changes of pods and Jobs, with their lines."""
+    """Yield the changes of pods, Jobs and nodes, with their lines."""
     for line, value in file.actions(0):
         try:
             action = msgspec.convert(value, RecordedAction)
@@ -72,9 +75,12 @@ class _Recording:
     def __init__(self, header: Header) -> None:
         self.history = History(header)
         emit = self.history.take
-        pods = PodTracker(emit, Texts(emit), labels=header.labels, takes_existing=False)
+        texts = Texts(emit)
+        pods = PodTracker(emit, texts, labels=header.labels, takes_existing=False)
         jobs = JobTracker(emit, labels=header.labels, takes_existing=False)
-        self._trackers: Mapping[str, Tracker] = {PODS.plural: pods, JOBS.plural: jobs}
+        nodes = NodeTracker(emit, texts, labels=header.topology)
+        trackers: tuple[Tracker, ...] = (pods, jobs, nodes)
+        self._trackers: Mapping[str, Tracker] = {each.plural: each for each in trackers}
         self._objects: dict[_Key, dict[str, Json]] = {}
         self._last = 0
 
@@ -86,6 +92,8 @@ class _Recording:
 
     def end(self) -> None:
         """Note the end."""
+        if not self.history.fleet.nodes:
+            self.history.header.missing["nodes"] = "the recording has no nodes"
         self.history.take(RunMoment(self._last, "end"))
 
     def take(self, action: RecordedAction) -> None:

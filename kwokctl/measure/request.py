@@ -37,6 +37,8 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
     scope: RunScope = msgspec.field(default_factory=RunScope)
     labels: tuple[str, ...] = ()
     latencies: tuple[Latency, ...] = ()
+    topology: tuple[str, ...] = ()
+    """The labels of nodes of which values are recorded."""
     command: tuple[str, ...] = ()
     loads: tuple[Load, ...] = ()
     seed: int = 0

@@ -10,7 +10,7 @@ from kwokctl.measure.request import MeasureRequest
 from kwokctl.progress import Silent
 from kwokctl.tasks import beside
 
-_WHOLE = ("namespaces", "pods", "jobs.batch")
+_WHOLE = ("namespaces", "nodes", "pods", "jobs.batch")
 """The kinds of which whole objects are recorded: a recording begins with at least one object."""
 
 

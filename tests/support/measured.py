@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kwokctl.measure.figures.catalogue import FIGURES, figures_of, whole_run
+from kwokctl.measure.figures.catalogue import FIGURES, figures_in, whole_run
 from kwokctl.measure.figures.figure import Since
 from kwokctl.measure.figures.values import Value
 from kwokctl.measure.history import History
@@ -48,7 +48,7 @@ def history(lines: Sequence[Lines], **fields: Any) -> History:
 
 def figure(name: str, found: History, since: Since = "due") -> Value:
     """Return one figure of a run."""
-    wanted = next(each for each in figures_of(found.header) if each.name == name)
+    wanted = next(each for each in figures_in(found) if each.name == name)
     return wanted.value(whole_run(found, since))
 
 

@@ -1,17 +1,25 @@
 """All figures: the lists of the modules, one after the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from kwokctl.measure.figures import api, jobs, latencies, loads, pods
+from kwokctl.measure.figures import api, fleet, jobs, loads, pods
+from kwokctl.measure.figures import latencies as of_kinds
 from kwokctl.measure.figures.figure import Figure, RunView, Since
+from kwokctl.measure.figures.replay import devices_of
 from kwokctl.measure.figures.values import Value
 from kwokctl.measure.groups import group_of
 from kwokctl.measure.history import History
 from kwokctl.measure.record.lines import Header
 
-FIGURES: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES, *loads.FIGURES, *api.FIGURES)
+FIGURES: Sequence[Figure] = (
+    *pods.FIGURES, *jobs.FIGURES, *fleet.FIGURES, *loads.FIGURES, *api.FIGURES,
+)  # fmt: skip
 GROUPED: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES)
 """Those that are computed for groups of pods, too."""
+NAMED_BY_NODES: Sequence[Figure] = (
+    *fleet.figures_of_devices(["DEVICE"]), *fleet.figures_of_topology(["LABEL"]),
+)  # fmt: skip
+"""Those of which there is one for each device, or for each label of nodes that was asked for."""
 STATISTICS = {
     "distribution": ("count", "mean", "min", "p50", "p90", "p99", "max", "left_out", "open"),
     "series": ("count", "peak", "sustained"),
@@ -22,8 +30,19 @@ STATISTICS = {
 
 
 def figures_of(header: Header) -> Sequence[Figure]:
-    """Return all figures of a record."""
-    return (*FIGURES, *latencies.figures_named(header.latencies))
+    """Return the figures of a record, but for those of devices."""
+    return figures_named(header.latencies, header.topology)
+
+
+def figures_named(latencies: Iterable[str], topology: Iterable[str]) -> Sequence[Figure]:
+    """Return the figures that there can be with these latencies and labels of nodes, but for those of devices."""
+    of_labels = fleet.figures_of_topology(dict.fromkeys((fleet.ZONE, *topology)))
+    return (*FIGURES, *of_labels, *of_kinds.figures_named(latencies))
+
+
+def figures_in(history: History) -> Sequence[Figure]:
+    """Return all figures of a run, also those of devices that its nodes have."""
+    return (*figures_of(history.header), *fleet.figures_of_devices(devices_of(history)))
 
 
 def whole_run(history: History, since: Since = "due") -> RunView:

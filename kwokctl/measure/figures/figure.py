@@ -1,10 +1,12 @@
 """The form of a figure, and the part of a history that it is computed from."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 import msgspec
 
+from kwokctl.measure.figures.replay import FleetReplay
 from kwokctl.measure.figures.values import Missing, Value
 from kwokctl.measure.history import Gaps, History, JobHistory, PodHistory
 from kwokctl.measure.record.lines import Sent
@@ -16,9 +18,11 @@ _UNDIRECTED = frozenset({"count", "left_out", "open"})
 """Statistics of figures that say how many there were, and not how fast it went."""
 _USUAL: Mapping[Form, Better] = {"distribution": "less", "series": "more"}
 _NO_GAPS = Gaps()
+_SINCE = {"nodes": 2, "requests": 2, "interruptions": 2}
+"""The versions of the record since which it has these parts."""
 
 
-class RunView(msgspec.Struct, kw_only=True):
+class RunView(msgspec.Struct, kw_only=True, dict=True):
     """The part of a history that figures are computed from: all of the run, or one group of it."""
 
     history: History
@@ -27,6 +31,11 @@ class RunView(msgspec.Struct, kw_only=True):
     arrivals: Sequence[Sent]
     since: Since = "due"
     """The time of an arrival from which latencies count."""
+
+    @cached_property
+    def fleet(self) -> FleetReplay:
+        """The replay of what was taken and left of the nodes; the sizes are those of these pods."""
+        return FleetReplay(self.history, self.pods)
 
     @property
     def pod_gaps(self) -> Gaps:
@@ -58,7 +67,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     form: Form = "number"
     """The kind of its value, if it could be measured."""
     needs: str = ""
-    """The part of the record that may be missing: `jobs`, `probes` or `loads`."""
+    """The part of the record that may be missing: `jobs`, `nodes`, `requests`, `interruptions`, `probes` or `loads`."""
     better: Better | None = None
     """Which value is the better one. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
 
@@ -84,6 +93,8 @@ def missing(view: RunView, part: str) -> str:
         return ""
     if why := view.history.header.missing.get(part):
         return why
+    if (version := view.history.header.version) < _SINCE.get(part, 1):
+        return f"a record of version {version} has no {part}"
     if part == "loads" and not view.history.arrivals:
         return "there was no load"
     if part == "probes" and not view.history.probes:

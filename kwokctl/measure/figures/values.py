@@ -33,7 +33,7 @@ class SingleNumber(msgspec.Struct, frozen=True, tag="number", tag_field="kind"):
 
 
 class Durations(msgspec.Struct, frozen=True, tag="distribution", tag_field="kind", rename="camel"):
-    """Many durations, in seconds."""
+    """Many durations in seconds, or many numbers."""
 
     count: int
     mean: float
@@ -43,9 +43,9 @@ class Durations(msgspec.Struct, frozen=True, tag="distribution", tag_field="kind
     p99: float
     max: float
     histogram: tuple[tuple[float, int], ...]
-    """Upper bounds of classes, and how many durations are in each."""
+    """Upper bounds of classes, and how many of them are in each."""
     left_out: int = 0
-    """The number of those that ended and are not among these: one of their times was lost in a gap, or never seen."""
+    """The number of those that ended and are not among these: something of them was lost in a gap, or never seen."""
     open: int = 0
     """The number of those that have begun and not ended."""
 
@@ -94,7 +94,15 @@ def distribution(
     durations: Iterable[int], *, left_out: int = 0, still_open: int = 0, what: str = "none ended"
 ) -> Value:
     """Return the distribution of durations in nanoseconds; without any, `what` says why."""
-    ordered = sorted(each / SECOND for each in durations)
+    in_seconds = (each / SECOND for each in durations)
+    return distribution_of(in_seconds, left_out=left_out, still_open=still_open, what=what)
+
+
+def distribution_of(
+    values: Iterable[float], *, left_out: int = 0, still_open: int = 0, what: str = "none ended"
+) -> Value:
+    """Return the distribution of seconds or numbers, likewise."""
+    ordered = sorted(values)
     if not ordered:
         lost = f"of {left_out:,} that ended, the times were lost or never seen"
         return Missing(lost if left_out else what)

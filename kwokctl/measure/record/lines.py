@@ -1,4 +1,4 @@
-"""The lines of a record, version 1: docs/reference/measure-record.md describes them for other programs.
+"""The lines of a record, version 2: docs/reference/measure-record.md describes them for other programs.
 
 A line is a JSON array that begins with its type. Times are nanoseconds since the record began. What
 recurs, such as the owner of a thousand pods, is written once and then named by its number. Fields are
@@ -7,7 +7,16 @@ added at the end of a line only; everything else needs a new version.
 
 import msgspec
 
-VERSION = 1
+from kwokctl.measure.record.fleet_lines import (
+    NodeChange,
+    NodeGone,
+    NodeSeen,
+    OtherRequests,
+    PodInterruption,
+)
+from kwokctl.measure.record.line import Line
+
+VERSION = 2
 FORM = "kwokctl.dev/measure-record"
 
 
@@ -27,8 +36,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The labels of which values are recorded."""
     latencies: tuple[str, ...] = ()
     """The latencies of other kinds, as they were asked for."""
+    topology: tuple[str, ...] = ()
+    """The labels of nodes of which values are recorded."""
     missing: dict[str, str] = {}
-    """Why a part of the record is not there: by `jobs`, `probes` or the name of a latency."""
+    """Why a part of the record is not there: by `jobs`, `nodes`, `requests`, `probes` or the name of a latency."""
 
 
 class RunScope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,10 +55,6 @@ class RunScope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def takes_existing(self) -> bool:
         """Whether objects count that were there before."""
         return bool(self.selector)
-
-
-class Line(msgspec.Struct, array_like=True, gc=False):
-    """Any line but the first."""
 
 
 class RecordText(Line, tag="t"):
@@ -67,7 +74,7 @@ class PodShape(Line, tag="s"):
     owner_uid: str
     priority: int
     requests: str
-    """The sum of the containers' requests, such as `cpu=1,nvidia.com/gpu=8`; empty without any."""
+    """The requests as the scheduler counts them, such as `cpu=1,nvidia.com/gpu=8`; empty without any."""
     labels: dict[str, str]
     """Those that are recorded."""
 
@@ -213,5 +220,5 @@ class RunMoment(Line, tag="m"):
 
 Lines = (
     RecordText | PodShape | PodSeen | PodChange | PodGone | JobSeen | JobChange | JobGone | Milestone | Sent
-    | ApiProbe | Gap | Behind | RunMoment
+    | ApiProbe | Gap | Behind | RunMoment | NodeSeen | NodeChange | NodeGone | OtherRequests | PodInterruption
 )  # fmt: skip

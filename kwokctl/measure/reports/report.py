@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kwokctl.measure.assertions import Assertion, Judgement, judge
-from kwokctl.measure.figures.catalogue import GROUPED, figures_of, groups, whole_run
+from kwokctl.measure.figures.catalogue import GROUPED, figures_in, groups, whole_run
 from kwokctl.measure.figures.figure import Figure, RunView, Since
 from kwokctl.measure.figures.values import SECOND, Value
 from kwokctl.measure.history import History
@@ -80,7 +80,7 @@ def report_on(history: History, request: ReportRequest) -> RunReport:
         conditions={**header.conditions, **during},
         verdict=verdict(history, judgements, allow_undrained=request.allow_undrained),
         assertions=tuple(judgements),
-        figures=_figures(figures_of(header), view),
+        figures=_figures(figures_in(history), view),
         groups={
             key: {name: _figures(GROUPED, part) for name, part in groups(view, key).items()}
             for key in request.by

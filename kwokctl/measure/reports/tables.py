@@ -6,7 +6,7 @@ import msgspec
 
 from kwokctl.measure.figures.values import Durations, Levels, Missing, Series, SingleNumber
 from kwokctl.measure.reports.report import Figures
-from kwokctl.measure.reports.words import number, seconds
+from kwokctl.measure.reports.words import number
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,7 +19,9 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 def tables_of(figures: Figures) -> list[Table]:
     """Return the tables that have rows."""
-    tables = (_counts(figures), _latencies(figures), _rates(figures), _levels(figures))
+    tables = (
+        _counts(figures), _latencies(figures), _numbers(figures), _rates(figures), _levels(figures),
+    )  # fmt: skip
     return [table for table in tables if table.rows]
 
 
@@ -28,7 +30,7 @@ def histograms(figures: Figures) -> Iterator[tuple[str, str]]:
     for name, each in figures.items():
         value = each.value
         if isinstance(value, Durations) and len(value.histogram) > 1:
-            classes = (f"to {seconds(bound)}: {count:,}" for bound, count in value.histogram)
+            classes = (f"to {number(bound, each.unit)}: {n:,}" for bound, n in value.histogram)
             yield name, ", ".join(classes)
 
 
@@ -59,14 +61,25 @@ def _counts(figures: Figures) -> Table:
 
 
 def _latencies(figures: Figures) -> Table:
+    chosen = {name: each for name, each in figures.items() if each.unit == "s"}
+    return _distributions("Latencies", "latency", chosen)
+
+
+def _numbers(figures: Figures) -> Table:
+    chosen = {name: each for name, each in figures.items() if each.unit != "s"}
+    return _distributions("Distributions", "distribution", chosen)
+
+
+def _distributions(title: str, heading: str, figures: Figures) -> Table:
     rows = [
-        (name, f"{value.count:,}", *map(seconds, (value.p50, value.p90, value.p99, value.max)),
+        (name, f"{value.count:,}",
+         *(number(each, figure.unit) for each in (value.p50, value.p90, value.p99, value.max)),
          _beside(value))
-        for name, each in figures.items()
-        if isinstance(value := each.value, Durations)
+        for name, figure in figures.items()
+        if isinstance(value := figure.value, Durations)
     ]  # fmt: skip
-    headings = ("latency", "number", "p50", "p90", "p99", "max", "")
-    return Table(title="Latencies", headings=headings, rows=tuple(rows))
+    headings = (heading, "number", "p50", "p90", "p99", "max", "")
+    return Table(title=title, headings=headings, rows=tuple(rows))
 
 
 def _beside(value: Durations) -> str:

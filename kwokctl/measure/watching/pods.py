@@ -7,10 +7,15 @@ import msgspec
 
 from kwokctl.kube.collections.known_objects import Metadata
 from kwokctl.measure.record.lines import PodChange, PodGone, PodSeen, PodShape
-from kwokctl.measure.watching.requests import text_of_requests
+from kwokctl.measure.watching.interruptions import PodInterruptions, SeenContainer
+from kwokctl.measure.watching.other_pods import OtherPods
+from kwokctl.measure.watching.requests import RequestingSpec, text_of_requests
 from kwokctl.measure.watching.texts import Emit, Texts
 
 _SCHEDULED = "PodScheduled"
+_TARGET = "DisruptionTarget"
+"""The condition of a pod that is to end before its time."""
+_ENDED = ("Succeeded", "Failed")
 _LONGEST_MESSAGE = 400
 
 
@@ -62,9 +67,12 @@ class SeenCondition(msgspec.Struct, gc=False):
     message: str | None = None
 
 
-class _Status(msgspec.Struct, gc=False):
+class _Status(msgspec.Struct, rename="camel", gc=False):
     phase: str = ""
+    reason: str | None = None
     conditions: list[SeenCondition] | None = None
+    container_statuses: list[SeenContainer] | None = None
+    init_container_statuses: list[SeenContainer] | None = None
 
 
 class _Spec(msgspec.Struct, rename="camel", gc=False):
@@ -79,22 +87,13 @@ class ChangingPod(msgspec.Struct, gc=False):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-class _Resources(msgspec.Struct, gc=False):
-    requests: dict[str, str | int | float] | None = None
-
-
-class _Container(msgspec.Struct, gc=False):
-    resources: _Resources | None = None
-
-
-class _WholeSpec(msgspec.Struct, gc=False):
-    priority: int | None = None
-    containers: list[_Container] = []
+class _WholeSpec(RequestingSpec, total=False):
+    priority: int | None
 
 
 class _WholePod(msgspec.Struct, gc=False):
     metadata: WholeMetadata
-    spec: _WholeSpec = msgspec.field(default_factory=_WholeSpec)
+    spec: _WholeSpec = {}
 
 
 _whole = msgspec.json.Decoder(_WholePod).decode
@@ -127,14 +126,16 @@ class PodTracker:
         self._takes_existing = takes_existing
         self._has_begun = False
         self._known: dict[str, _Known] = {}
-        self._existing: set[str] = set()
-        """The uids of pods that were there before, and do not count."""
+        self._others = OtherPods(emit, texts)
+        """The pods that were there before, and do not count."""
+        self._interruptions = PodInterruptions(emit, texts)
         self._shapes: dict[tuple[object, ...], int] = {}
         self._count = 0
 
     def begin(self) -> None:
         """Take pods that come from now on for those of the run."""
         self._has_begun = True
+        self._others.begin()
 
     def see(self, pod: ChangingPod, raw: bytes, time: int, *, listed: bool) -> None:
         """Note what a pod is like; `raw` is its JSON."""
@@ -143,6 +144,7 @@ class PodTracker:
             self._first(pod, raw, time, listed=listed)
             return
         status = pod.status
+        self._note_interruptions(pod, known.number, time)
         conditions, message = self._conditions(status.conditions)
         node, phase = pod.spec.node_name, status.phase
         going = pod.metadata.deletion_timestamp is not None
@@ -160,18 +162,20 @@ class PodTracker:
 
     def gone(self, uid: str, time: int) -> None:
         """Note that a pod exists no longer."""
+        self._interruptions.forget(uid)
         known = self._known.pop(uid, None)
         if known is None:
-            self._existing.discard(uid)
+            self._others.gone(uid, time)
             return
         self._emit(PodGone(time, known.number))
 
     def _first(self, pod: ChangingPod, raw: bytes, time: int, *, listed: bool) -> None:
         uid = pod.metadata.uid
-        if uid in self._existing:
-            return
-        if not self._has_begun and not self._takes_existing:
-            self._existing.add(uid)
+        is_new = self._has_begun and not listed
+        if uid in self._others or not (self._has_begun or self._takes_existing):
+            self._note_interruptions(pod, 0, time, is_old=uid not in self._others)
+            node = "" if pod.status.phase in _ENDED else pod.spec.node_name
+            self._others.see(uid, node, raw, time)
             return
         whole = _whole(raw)
         shape = self._shape(whole)
@@ -185,21 +189,33 @@ class PodTracker:
         named = whole.metadata
         self._emit(PodSeen(
             time, known.number, uid, named.namespace, named.name, shape, known.node, known.phase,
-            conditions, named.created, listed or not self._has_begun,
+            conditions, named.created, not is_new,
         ))  # fmt: skip
         if message or known.going:
             self._emit(PodChange(
                 time, known.number, known.node, known.phase, conditions, message, known.going
             ))  # fmt: skip
+        self._note_interruptions(pod, known.number, time, is_old=not is_new)
+
+    def _note_interruptions(
+        self, pod: ChangingPod, number: int, time: int, *, is_old: bool = False
+    ) -> None:
+        """Note restarts, and why a pod ends: who makes it end, and what its kubelet says of that."""
+        uid, status = pod.metadata.uid, pod.status
+        for containers in (status.container_statuses, status.init_container_statuses):
+            if containers:
+                self._interruptions.restarted(uid, number, containers, time, is_old=is_old)
+        target = next((c.reason for c in status.conditions or () if _is_target(c)), None)
+        if target or status.reason:
+            reason = " ".join(filter(None, (target, status.reason)))
+            self._interruptions.ends(uid, number, reason, time, is_old=is_old)
 
     def _shape(self, pod: _WholePod) -> int:
         owner = pod.metadata.controller
         found = pod.metadata.labels or {}
         labels = {name: found[name] for name in self._labels if name in found}
-        requests = text_of_requests(
-            each.resources.requests or {} for each in pod.spec.containers if each.resources
-        )
-        priority = pod.spec.priority or 0
+        requests = text_of_requests(pod.spec)
+        priority = pod.spec.get("priority") or 0
         key = (owner.uid, priority, requests, *labels.items())
         number = self._shapes.get(key)
         if number is None:
@@ -222,3 +238,7 @@ class PodTracker:
                 text = each.message or each.reason or "unknown"
                 message = self._texts.number(text[:_LONGEST_MESSAGE])
         return self._texts.number(",".join(true)) if true else 0, message
+
+
+def _is_target(condition: SeenCondition) -> bool:
+    return condition.type == _TARGET and condition.status == "True"

@@ -1,38 +1,55 @@
-"""The requests of a pod as one short text, with which pods of one size are found."""
+"""The requests of a pod, with which pods of one size are found."""
 
-import re
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from functools import lru_cache
+from typing import TypedDict
 
-Amounts = Mapping[str, str | int | float]
-_QUANTITY = re.compile(r"([-+]?[0-9.]+)([A-Za-z]*)")
-_POWERS = {
-    "n": Decimal(10) ** -9,
-    "u": Decimal(10) ** -6,
-    "m": Decimal(10) ** -3,
-    "": Decimal(1),
-    **{unit: Decimal(1000) ** power for power, unit in enumerate("kMGTPE", 1)},
-    **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
-}
+import msgspec
+
+from kwokctl.kube.pod_requests import requests_of
+from kwokctl.measure.record.amounts import text_of
+
+Quantities = dict[str, str | int]
 
 
-def text_of_requests(containers: Iterable[Amounts]) -> str:
-    """Return the sums of what containers request, such as `cpu=1,memory=1Gi`; empty without requests."""
-    sums: dict[str, str] = {}
-    for amounts in containers:
-        for resource, amount in amounts.items():
-            text = str(amount)
-            sums[resource] = _sum(sums[resource], text) if resource in sums else text
-    return ",".join(f"{resource}={sums[resource]}" for resource in sorted(sums))
+class Resources(TypedDict, total=False):
+    """The requests of a container, or of a pod as a whole."""
+
+    requests: Quantities | None
 
 
-def _sum(one: str, other: str) -> str:
-    """Add two quantities; those of one unit keep it."""
-    parts = [_QUANTITY.fullmatch(each) for each in (one, other)]
-    if not all(part and part[2] in _POWERS for part in parts):
-        return f"{one}+{other}"
-    (first, unit), (second, further) = ((Decimal(p[1]), p[2]) for p in parts if p)
-    if unit == further:
-        return f"{first + second:f}{unit}"
-    total = first * _POWERS[unit] + second * _POWERS[further]
-    return f"{total.normalize():f}"
+class RequestingContainer(TypedDict, total=False):
+    """The fields of a container that say what it requests, and when."""
+
+    resources: Resources | None
+    restartPolicy: str | None
+
+
+class RequestingSpec(TypedDict, total=False):
+    """The fields of a pod's spec that say what it requests."""
+
+    containers: list[RequestingContainer] | None
+    initContainers: list[RequestingContainer] | None
+    resources: Resources | None
+    overhead: Quantities | None
+
+
+class _RequestingPod(msgspec.Struct, gc=False):
+    spec: RequestingSpec = {}
+
+
+_pod = msgspec.json.Decoder(_RequestingPod).decode
+
+
+def requests_in(raw: bytes) -> str:
+    """Return what a pod requests, of its JSON."""
+    return text_of_requests(_pod(raw).spec)
+
+
+def text_of_requests(spec: RequestingSpec) -> str:
+    """Return what the scheduler counts of a pod, such as `cpu=1,memory=1Gi`; empty without requests."""
+    return _text(msgspec.json.encode(spec))
+
+
+@lru_cache(maxsize=1024)
+def _text(spec: bytes) -> str:
+    return text_of(requests_of(msgspec.json.decode(spec)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwokctl.measure.figures.catalogue import FIGURES
+from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,16 @@ from kwokctl.measure.figures.catalogue import FIGURES
         ("jobs.scheduling_growth", "", "neither"),
         ("api.availability", "", "more"),
         ("arrivals.answer", "p99", "less"),
+        ("fleet.requested.cpu", "mean", "neither"),
+        ("fleet.fragmentation.DEVICE", "mean", "less"),
+        ("fleet.largest_gang.DEVICE", "min", "more"),
+        ("fleet.spread.LABEL", "max", "less"),
+        ("fleet.evictions", "", "less"),
     ],
 )
 def test_latencies_are_better_if_less_rates_if_more_and_counts_neither(
     name: str, statistic: str, better: str
 ) -> None:
-    [figure] = [each for each in FIGURES if each.name == name]
+    [figure] = [each for each in (*FIGURES, *NAMED_BY_NODES) if each.name == name]
 
     assert figure.direction_of(statistic) == better

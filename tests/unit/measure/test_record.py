@@ -8,8 +8,9 @@ import pytest
 
 from kwokctl.errors import ConfigError, ConflictError
 from kwokctl.measure.reading import history_of
-from kwokctl.measure.record import lines
+from kwokctl.measure.record import fleet_lines, lines
 from kwokctl.measure.record.file import RecordReader, RecordWriter
+from kwokctl.measure.record.line import Line
 from tests.support.measured import BEGIN, END, SHAPE, header, job, life, seen, sent
 
 LONGEST = 200
@@ -28,6 +29,11 @@ ALL = [
     lines.ApiProbe(5, 6, 200),
     lines.Gap(1, 2, "pods", "the watch ended"),
     lines.Behind(5, 2_000_000_000),
+    fleet_lines.NodeSeen(5, 1, "n1", True, 1, 0, 0, True, False),
+    fleet_lines.NodeChange(6, 1, 1, 0, 0, False, True),
+    fleet_lines.NodeGone(7, 1),
+    fleet_lines.OtherRequests(5, "n1", 2, 1),
+    fleet_lines.PodInterruption(8, 1, 0, 1),
     END,
 ]
 
@@ -55,7 +61,7 @@ def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
 def test_every_type_of_line_is_among_those_that_were_written() -> None:
     types = {type(line) for line in ALL}
 
-    assert types == set(lines.Line.__subclasses__())
+    assert types == set(Line.__subclasses__())
 
 
 def test_a_change_takes_at_most_two_hundred_bytes_with_names_as_long_as_labels() -> None:
@@ -64,7 +70,11 @@ def test_a_change_takes_at_most_two_hundred_bytes_with_names_as_long_as_labels()
     first = seen(100_000, hour, uid=uid, name=name, namespace="default", shape=1000)
     change = lines.PodChange(hour, 100_000, node, "Succeeded", 12, 345, True)
 
-    sizes = [len(msgspec.json.encode(line)) + 1 for line in (first, change)]
+    of_node = fleet_lines.NodeSeen(hour, 10_000, name, False, 12, 10_000, 345, False, False)
+    of_others = fleet_lines.OtherRequests(hour, name, 100_000, 100_000)
+
+    changes = (first, change, of_node, of_others)
+    sizes = [len(msgspec.json.encode(line)) + 1 for line in changes]
 
     assert max(sizes) <= LONGEST, sizes
 
@@ -77,7 +87,7 @@ def test_the_writer_counts_lines_and_bytes_before_compression(tmp_path: Path) ->
             writer.add(line)
 
     first, *rest = plain.read_bytes().splitlines(keepends=True)
-    assert first.startswith(b'{"form":"kwokctl.dev/measure-record","version":1,')
+    assert first.startswith(b'{"form":"kwokctl.dev/measure-record","version":2,')
     assert (writer.lines, writer.size) == (len(rest), sum(map(len, rest)))
 
 
@@ -134,9 +144,9 @@ def test_a_file_that_only_begins_like_a_compressed_one_is_not_a_record(tmp_path:
 
 def test_a_record_of_a_later_version_names_the_kwokctl_that_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
-    path.write_bytes(msgspec.json.encode(header(version=2)) + b"\n")
+    path.write_bytes(msgspec.json.encode(header(version=lines.VERSION + 1)) + b"\n")
 
-    with pytest.raises(ConfigError, match="is a record of version 2") as raised:
+    with pytest.raises(ConfigError, match=f"is a record of version {lines.VERSION + 1}") as raised:
         history_of(path)
 
     assert raised.value.hint == "use kwokctl 0.0 or later"

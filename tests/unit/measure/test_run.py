@@ -78,7 +78,8 @@ async def test_what_may_not_be_listed_is_missing_and_the_rest_is_measured(
     async with cluster(tmp_path, refused="nodes") as kubeconfig:
         found = await measure_any(kubeconfig, request, Silent())
 
-    assert found.header.missing == {"latency.ready": "the API server refused to list nodes"}
+    refused = "the API server refused to list nodes"
+    assert found.header.missing == {"nodes": refused, "latency.ready": refused}
     assert found.header.conditions["kubernetes"] == "v1.99.0"
     assert found.header.conditions["pods before"] == "1"
     assert "nodes before" not in found.header.conditions

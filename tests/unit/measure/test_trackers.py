@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from kwokctl.errors import UsageError
+from kwokctl.measure.record.amounts import amounts_in, text_of
 from kwokctl.measure.record.lines import (
     JobChange,
     JobGone,
@@ -21,7 +22,12 @@ from kwokctl.measure.record.lines import (
 from kwokctl.measure.watching.jobs import JobTracker
 from kwokctl.measure.watching.kinds import KindTracker, Latency
 from kwokctl.measure.watching.pods import PodTracker
-from kwokctl.measure.watching.requests import text_of_requests
+from kwokctl.measure.watching.requests import (
+    Quantities,
+    RequestingContainer,
+    RequestingSpec,
+    text_of_requests,
+)
 from kwokctl.measure.watching.texts import Texts
 
 CONTROLLER = {"kind": "ReplicaSet", "name": "web-1", "uid": "uid-of-web-1", "controller": True}
@@ -171,13 +177,34 @@ def test_a_pod_that_appears_in_a_second_list_is_said_to_be_listed() -> None:
         ([{}], ""),
         ([{"memory": "1Gi", "cpu": "1"}], "cpu=1,memory=1Gi"),
         ([{"cpu": "100m"}, {"cpu": "150m"}], "cpu=250m"),
-        ([{"cpu": "500m"}, {"cpu": 1}], "cpu=1.5"),
+        ([{"cpu": "500m"}, {"cpu": 1}], "cpu=1500m"),
         ([{"memory": "1Ki"}, {"memory": "1k"}], "memory=2024"),
-        ([{"x": "?"}, {"x": "1"}], "x=?+1"),
+        ([{"memory": "1000M"}], "memory=1G"),
+        ([{"nvidia.com/gpu": "1k"}, {"nvidia.com/gpu": 24}], "nvidia.com/gpu=1024"),
     ],
 )
-def test_requests_are_summed(containers: list[dict[str, str]], text: str) -> None:
-    assert text_of_requests(containers) == text
+def test_requests_are_summed(containers: list[Quantities], text: str) -> None:
+    spec: RequestingSpec = {
+        "containers": [{"resources": {"requests": each}} for each in containers]
+    }
+
+    assert text_of_requests(spec) == text
+    assert text_of(amounts_in(text).items()) == text
+
+
+def test_of_a_pod_what_the_scheduler_counts_is_written() -> None:
+    sidecar: RequestingContainer = {
+        "restartPolicy": "Always",
+        "resources": {"requests": {"cpu": "1"}},
+    }
+    first: RequestingContainer = {"resources": {"requests": {"cpu": "4", "memory": "1Ki"}}}
+    spec: RequestingSpec = {
+        "initContainers": [sidecar, first],
+        "containers": [{"resources": {"requests": {"cpu": "2"}}}, {"resources": None}],
+        "overhead": {"cpu": "250m"},
+    }
+
+    assert text_of_requests(spec) == "cpu=5250m,memory=1Ki"
 
 
 def job(name: str, status: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:

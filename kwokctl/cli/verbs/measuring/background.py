@@ -27,6 +27,7 @@ def start(
     selector: given.Selector = "",
     namespace: given.Namespace = "",
     latencies: given.Latencies = None,
+    topology: given.Topology = None,
     by: given.By = None,
     record: given.RecordFile = "",
     kubeconfig: given.Kubeconfig = "",
@@ -35,7 +36,7 @@ def start(
     """Record a cluster in the background until 'measure stop'; one recording for each --name."""
     from kwokctl.embedded.selection import requirements
     from kwokctl.host.paths import expanded
-    from kwokctl.measure.background import LATENCY
+    from kwokctl.measure.background import LATENCY, TOPOLOGY
     from kwokctl.measure.background import start as start_recording
     from kwokctl.measure.watching.kinds import Latency
 
@@ -43,6 +44,7 @@ def start(
     found = [Latency.read(each) for each in latencies or ()]
     ReportWords.check_keys(by)
     words = [f"{LATENCY}{each}" for each in found]
+    words += [f"{TOPOLOGY}{key}" for key in topology or ()]
     words += [f"--by={key}" for key in by or ()]
     words += [f"--selector={selector}"] if selector else []
     words += [f"--namespace={namespace}"] if namespace else []
@@ -78,18 +80,17 @@ def stop(
     Exits with 1 as 'measure run' does.
     """
     from kwokctl.measure.assertions import AssertionReader
-    from kwokctl.measure.background import latencies_of
+    from kwokctl.measure.background import LATENCY, TOPOLOGY, asked_of
     from kwokctl.measure.background import stop as stop_recording
-    from kwokctl.measure.figures.catalogue import FIGURES, figures_of
-    from kwokctl.measure.figures.latencies import figures_named
+    from kwokctl.measure.figures.catalogue import figures_named, figures_of
     from kwokctl.measure.reading import history_of
 
     wanted = ReportWords(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
         allow_undrained=allow_undrained,
     )  # fmt: skip
-    named = figures_named(latencies_of(call.home, call.cluster))
-    wanted.check(AssertionReader((*FIGURES, *named)))
+    latencies, topology = (asked_of(call.home, call.cluster, each) for each in (LATENCY, TOPOLOGY))
+    wanted.check(AssertionReader(figures_named(latencies, topology)))
     if call.is_dry_run:
         dry_run.remark(call, "End the recording, and report how fast things were.")
         return

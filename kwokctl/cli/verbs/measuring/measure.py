@@ -56,6 +56,7 @@ def run(
     selector: given.Selector = "",
     namespace: given.Namespace = "",
     latencies: given.Latencies = None,
+    topology: given.Topology = None,
     record: given.RecordFile = "",
     full: given.Full = False,
     since: given.Since = "due",
@@ -78,8 +79,7 @@ def run(
     from kwokctl.load.documents import read_loads
     from kwokctl.load.verbs import new_run
     from kwokctl.measure.assertions import AssertionReader
-    from kwokctl.measure.figures.catalogue import FIGURES
-    from kwokctl.measure.figures.latencies import figures_named
+    from kwokctl.measure.figures.catalogue import figures_named
     from kwokctl.measure.record.lines import RunScope
     from kwokctl.measure.request import MeasureRequest
     from kwokctl.measure.run import measure_any, measure_own
@@ -87,7 +87,7 @@ def run(
 
     requirements(selector)
     asked = tuple(map(Latency.read, latencies or ()))
-    reader = AssertionReader((*FIGURES, *figures_named(map(str, asked))))
+    reader = AssertionReader(figures_named(map(str, asked), topology or ()))
     wanted = ReportWords(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
         allow_undrained=allow_undrained,
@@ -105,6 +105,7 @@ def run(
         speed=speed,
         labels=wanted.labels,
         latencies=asked,
+        topology=tuple(topology or ()),
         command=tuple(command or ()),
         until=reader.read(until, "'--until'") if until else None,
         timeout=timeout,
@@ -154,7 +155,7 @@ def report(
 
 def fields(_call: Invocation) -> None:
     """List the figures that assertions and '--until' can name, with what may stand behind them."""
-    from kwokctl.measure.figures.catalogue import FIGURES, STATISTICS
+    from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
 
     rows = [
         (
@@ -164,7 +165,7 @@ def fields(_call: Invocation) -> None:
             ",".join(STATISTICS[figure.form]),
             figure.title,
         )
-        for figure in FIGURES
+        for figure in (*FIGURES, *NAMED_BY_NODES)
     ]
     results.emit_table(("FIGURE", "UNIT", "BETTER", "WITH", "MEANING"), rows)
 

@@ -129,6 +129,15 @@ Latencies = Annotated[
         "'ready=nodes,exists,Ready'; may be repeated",
     ),
 ]
+Topology = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topology",
+        metavar="LABEL",
+        help="A label of nodes, such as that of their rack: over how many of its values the pods of a Job are "
+        "spread; may be repeated [default: topology.kubernetes.io/zone]",
+    ),
+]
 Kubeconfig = Annotated[
     str,
     typer.Option(

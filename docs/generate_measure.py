@@ -1,4 +1,4 @@
-"""Writes the figures of `docs/reference/measure.md`, and the JSON schema of reports, from the code."""
+"""Writes the figures of `docs/reference/measure.md`, and the JSON schemas of reports, from the code."""
 
 import json
 from collections.abc import Iterator
@@ -8,18 +8,25 @@ import msgspec
 
 from docs.generate_options import filled
 from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
+from kwokctl.measure.reports.repeated import RepeatedReport
 from kwokctl.measure.reports.report import RunReport
 
 FOLDER = Path(__file__).parent / "reference"
 PAGE = FOLDER / "measure.md"
-SCHEMA = FOLDER / "measure-report.schema.json"
+SCHEMAS = {
+    "measure-report": RunReport,
+    "measure-repeated": RepeatedReport,
+}
 
 
 def pages() -> dict[Path, str]:
     """Return the text of each file."""
     text = PAGE.read_text(encoding="utf-8")
-    schema = json.dumps(msgspec.json.schema(RunReport), indent=2)
-    return {PAGE: filled(text, "figures", "\n".join(_figures())), SCHEMA: f"{schema}\n"}
+    schemas = {
+        FOLDER / f"{name}.schema.json": f"{json.dumps(msgspec.json.schema(kind), indent=2)}\n"
+        for name, kind in SCHEMAS.items()
+    }
+    return {PAGE: filled(text, "figures", "\n".join(_figures())), **schemas}
 
 
 def _figures() -> Iterator[str]:

@@ -58,16 +58,31 @@ _EXAMPLES = {"distribution": "p99", "series": "peak", "levels": "max"}
 """A statistic of each form of a figure."""
 
 
-class Assertion(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison of a figure with a value."""
+class FigureNumber(msgspec.Struct, frozen=True, kw_only=True):
+    """One number of a run: a statistic of a figure, perhaps of one group."""
 
     text: str
     figure: Figure
     statistic: str
-    compare: str
-    limit: float
     group: tuple[str, str] | None = None
     """The key and the value that pods must have, as in `load=web`."""
+
+    def of(self, view: RunView) -> float | str:
+        """Return the number, or why there is none."""
+        found = _in_group(view, self.group)
+        value: Value = Missing(found) if isinstance(found, str) else self.figure.value(found)
+        return number_of(value, self.statistic)
+
+
+class Assertion(FigureNumber, frozen=True, kw_only=True):
+    """One comparison of a figure with a value."""
+
+    compare: str
+    limit: float
+
+    def holds(self, actual: float) -> bool:
+        """Return whether a value is as it must be."""
+        return _COMPARE[self.compare](actual, self.limit)
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +108,7 @@ class AssertionReader:
         if match is None:
             raise UsageError(f"{place} is '{text}', not an assertion", hint=_EXAMPLE)
         fault = _Fault(text, place)
-        figure, statistic = self.find(match["name"] + (match["statistic"] or ""), fault)
+        number = self._number(match, text, fault)
         if match["compare"] not in _COMPARE:
             at = match.start("compare") if match["compare"] else len(text.rstrip())
             raise fault.at(at, "there must be one of <, <=, >, >=, == and !=", _EXAMPLE)
@@ -102,13 +117,15 @@ class AssertionReader:
         if match["rest"].strip():
             raise fault.at(match.start("rest"), f"'{match['rest']}' is too much")
         return Assertion(
-            text=text.strip(),
-            figure=figure,
-            statistic=statistic,
+            **msgspec.structs.asdict(number),
             compare=match["compare"],
-            limit=_limit(match["value"], figure, fault, match.start("value")),
-            group=_group(match["group"], fault, match.start("group")),
+            limit=_limit(match["value"], number.figure, fault, match.start("value")),
         )
+
+    def _number(self, match: re.Match[str], text: str, fault: "_Fault") -> FigureNumber:
+        figure, statistic = self.find(match["name"] + (match["statistic"] or ""), fault)
+        group = _group(match["group"], fault, match.start("group"))
+        return FigureNumber(text=text.strip(), figure=figure, statistic=statistic, group=group)
 
     def is_figure(self, name: str) -> bool:
         """Return whether a name is that of a figure as a whole."""
@@ -189,16 +206,11 @@ def judge(assertions: Sequence[Assertion], view: RunView) -> list[Judgement]:
 
 
 def _judged(assertion: Assertion, view: RunView) -> Judgement:
-    figure = assertion.figure
-    found = _in_group(view, assertion.group)
-    value: Value = Missing(found) if isinstance(found, str) else figure.value(found)
-    actual = number_of(value, assertion.statistic)
+    unit, actual = assertion.figure.unit, assertion.of(view)
     if isinstance(actual, str):
-        return Judgement(
-            assertion=assertion.text, passed=False, actual=None, unit=figure.unit, why=actual
-        )
-    passed = _COMPARE[assertion.compare](actual, assertion.limit)
-    return Judgement(assertion=assertion.text, passed=passed, actual=actual, unit=figure.unit)
+        return Judgement(assertion=assertion.text, passed=False, actual=None, unit=unit, why=actual)
+    passed = assertion.holds(actual)
+    return Judgement(assertion=assertion.text, passed=passed, actual=actual, unit=unit)
 
 
 def _in_group(view: RunView, group: tuple[str, str] | None) -> RunView | str:

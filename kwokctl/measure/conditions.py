@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,7 @@ from kwokctl.host.memory import machine_memory
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, count
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.load.documents import Load
+from kwokctl.measure.request import MeasureRequest
 
 _STAT = Path("/proc/stat")
 _IDLE = (3, 4)
@@ -51,10 +51,16 @@ def of_own_cluster(saved: Saved) -> Mapping[str, str]:
     }
 
 
-def of_loads(loads: Sequence[Load]) -> Mapping[str, str]:
-    """Return which loads are written past the API server: its share of their latencies is missing."""
-    names = [load.name for load in loads if load.spec.bulk]
-    return {"written past the API server": ", ".join(names)} if names else {}
+def of_loads(request: MeasureRequest) -> Mapping[str, str]:
+    """Return what arrives, and what of it is written past the API server; nothing without loads."""
+    loads = request.loads
+    if not loads:
+        return {}
+    speed = f", {request.speed:g} times as fast" if request.speed != 1 else ""
+    found = {"loads": ", ".join(load.name for load in loads) + speed, "seed": str(request.seed)}
+    if past := [load.name for load in loads if load.spec.bulk]:
+        found["written past the API server"] = ", ".join(past)
+    return found
 
 
 def of_machine() -> Mapping[str, str]:

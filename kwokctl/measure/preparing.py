@@ -38,7 +38,6 @@ async def prepared(
     known = dict(await conditions.of_cluster(client))
     if cluster.saved is not None:
         known |= conditions.of_own_cluster(cluster.saved)
-    known |= conditions.of_loads(request.loads)
     labels = (RUN_LABEL, LOAD_LABEL, *request.labels)
     topology = tuple(dict.fromkeys((ZONE, *request.topology)))
     clock = RunClock(wall)
@@ -46,11 +45,17 @@ async def prepared(
         wall=clock.wall.isoformat(timespec="microseconds"),
         kwokctl=__version__,
         scope=request.scope,
-        conditions={"cluster": str(cluster), **known, **conditions.of_machine()},
+        conditions={
+            "cluster": str(cluster),
+            **known,
+            **conditions.of_loads(request),
+            **conditions.of_machine(),
+        },
         labels=labels,
         latencies=tuple(map(str, request.latencies)),
         topology=topology,
         missing=missing,
+        warm_up=request.is_warm_up,
     )
     run = OneRun(request, header, pool, cluster, clock)
     run.kinds = _followed(run, request, resources, labels)

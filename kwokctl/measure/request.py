@@ -46,6 +46,8 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
     until: Assertion | None = None
     full: Path | None = None
     """The file for whole objects and their changes, if they are wanted, too."""
+    is_warm_up: bool = False
+    """Whether it is a run before those that count."""
     timeout: float | None = None
     """Seconds after the last arrival; None for the usual ones, without arrivals for no limit."""
 

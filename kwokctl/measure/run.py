@@ -23,20 +23,28 @@ async def measure_own(home: Home, name: ClusterName, request: MeasureRequest) ->
 
     An interrupt ends it, once everything is watched; what was recorded until then is kept.
     """
+    return await _measure(own_cluster(home, name), request, home.progress)
+
+
+async def measure_any(kubeconfig: Path, request: MeasureRequest, progress: Progress) -> History:
+    """Measure a run in any cluster, likewise."""
+    return await _measure(any_cluster(kubeconfig), request, progress)
+
+
+def own_cluster(home: Home, name: ClusterName) -> MeasuredCluster:
+    """Return a cluster of this kwokctl; NotFoundError if there is none of this name."""
     paths = home.paths(name)
-    cluster = MeasuredCluster(
+    return MeasuredCluster(
         saved=load(paths, name),
         kubeconfig=paths.own_kubeconfig,
         environment=environment(home, name),
         way=way_into(home, name),
     )
-    return await _measure(cluster, request, home.progress)
 
 
-async def measure_any(kubeconfig: Path, request: MeasureRequest, progress: Progress) -> History:
-    """Measure a run in any cluster, likewise."""
-    cluster = MeasuredCluster(kubeconfig=kubeconfig, environment={"KUBECONFIG": str(kubeconfig)})
-    return await _measure(cluster, request, progress)
+def any_cluster(kubeconfig: Path) -> MeasuredCluster:
+    """Return the cluster of a kubeconfig."""
+    return MeasuredCluster(kubeconfig=kubeconfig, environment={"KUBECONFIG": str(kubeconfig)})
 
 
 async def _measure(

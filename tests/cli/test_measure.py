@@ -196,3 +196,62 @@ def test_a_load_that_is_wrong_is_named_with_its_place(in_process: Kwokctl, tmp_p
     assert done.returncode == 1
     assert "spec.arrivals" in done.stderr
     assert done.stdout == ""
+
+
+def repeated(runner: RecordingRunner, *words: str) -> tuple[list[MeasureRequest], str]:
+    """Return what each of several runs was asked for, and the command that resets the cluster."""
+    runner.answers["repeat_own"] = []
+
+    assert run(["measure", *words], runner) == 1  # no run has come
+    [(_, arguments, _)] = runner.calls
+    return arguments[2], arguments[3]
+
+
+def test_each_of_several_runs_has_its_record_and_perhaps_its_seed(
+    runner: RecordingRunner, environ: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "load.yaml").write_text(LOAD)
+    words = ("--load", str(tmp_path / "load.yaml"), "--record", str(tmp_path / "x.jsonl.gz"))
+
+    requests, reset = repeated(runner, *words, "--repeat", "2", "--warm-up", "1", "--vary-seed")
+
+    assert [each.record.name for each in requests] == [
+        "x-warm-up-1.jsonl.gz",
+        "x-1.jsonl.gz",
+        "x-2.jsonl.gz",
+    ]
+    assert ([each.seed for each in requests], reset) == ([0, 0, 1], "")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--warm-up", "1", "--", "true"), "'--warm-up' needs '--repeat'"),
+        (("--reset", "true", "--", "true"), "'--reset' needs '--repeat'"),
+        (("--repeat", "3"), "'--repeat' needs runs that end by themselves"),
+        (("--repeat", "0", "--", "true"), "'--repeat' is 0, less than 1"),
+        (("--repeat", "3", "--vary-seed", "--", "true"), "'--vary-seed' needs '--load'"),
+        (
+            ("--repeat", "3", "--kubeconfig", "k", "--", "true"),
+            "'--repeat' cannot rewind a cluster",
+        ),
+    ],
+)
+def test_several_runs_that_make_no_sense_are_refused_before_anything_begins(
+    in_process: Kwokctl, tmp_path: Path, words: tuple[str, ...], problem: str
+) -> None:
+    (tmp_path / "k").touch()
+    given = tuple(str(tmp_path / "k") if word == "k" else word for word in words)
+
+    done = in_process("measure", *given)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+
+
+def test_a_dry_run_says_how_often_and_how_the_cluster_is_reset(in_process: Kwokctl) -> None:
+    done = in_process("measure", "--dry-run", "--repeat", "5", "--warm-up", "1", "--", "true")
+
+    assert "Do so 5 times after 1 that do not count, each after a rewind" in " ".join(
+        done.stdout.split()
+    )

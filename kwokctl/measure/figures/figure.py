@@ -69,15 +69,15 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     needs: str = ""
     """The part of the record that may be missing: `jobs`, `nodes`, `requests`, `interruptions`, `probes` or `loads`."""
     better: Better | None = None
-    """Which value is the better one. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
+    """The better of two values. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
 
     @property
     def direction(self) -> Better:
-        """Which value of two is the better one."""
+        """The better one of two values."""
         return self.better or _USUAL.get(self.form, "neither")
 
     def direction_of(self, statistic: str) -> Better:
-        """Which value of a statistic is the better one."""
+        """Return the better one of two values of a statistic."""
         return "neither" if statistic in _UNDIRECTED else self.direction
 
     def value(self, view: RunView) -> Value:

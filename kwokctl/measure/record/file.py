@@ -45,9 +45,7 @@ class RecordWriter:
                 self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
             )
         except FileExistsError as e:
-            raise ConflictError(
-                f"'{self.path}' exists already", hint="give another '--record'"
-            ) from e
+            raise _taken(self.path) from e
         plain = os.fdopen(descriptor, "wb")
         if self.path.suffix == _COMPRESSED:
             self._file = gzip.GzipFile("", "wb", _LEVEL, plain, mtime=0)
@@ -157,6 +155,16 @@ class RecordReader:
     def _fault(self, number: int, error: Exception) -> ConfigError:
         problem = str(error).replace("`", "'")
         return ConfigError(f"line {number} of '{self.path}' cannot be understood: {problem}")
+
+
+def check_new(path: Path) -> None:
+    """Raise ConflictError if there is a file where a record is to be written later."""
+    if path.exists():
+        raise _taken(path)
+
+
+def _taken(path: Path) -> ConflictError:
+    return ConflictError(f"'{path}' exists already", hint="give another '--record'")
 
 
 def _no_record(path: Path) -> ConfigError:

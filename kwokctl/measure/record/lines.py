@@ -40,6 +40,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The labels of nodes of which values are recorded."""
     missing: dict[str, str] = {}
     """Why a part of the record is not there: by `jobs`, `nodes`, `requests`, `probes` or the name of a latency."""
+    warm_up: bool = False
+    """Whether it was a run before those that count."""
 
 
 class RunScope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

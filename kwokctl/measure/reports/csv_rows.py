@@ -2,7 +2,9 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from kwokctl.measure.figures.catalogue import STATISTICS
 from kwokctl.measure.figures.values import Durations, Levels, Missing, Series, SingleNumber
@@ -13,21 +15,49 @@ _HEADINGS = ("group", "figure", "statistic", "value", "unit", "not measured")
 
 def csv_of(report: RunReport) -> str:
     """Write a report."""
+    return csv_lines(_HEADINGS, map(msgspec.structs.astuple, numbers_of(report)))
+
+
+def csv_lines(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Write rows below their headings."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADINGS)
-    for row in _rows(report.figures, ""):
-        writer.writerow(row)
-    for key, named in report.groups.items():
-        for name, figures in named.items():
-            writer.writerows(_rows(figures, f"{key}={name}"))
+    writer.writerow(headings)
+    writer.writerows(rows)
     return text.getvalue()
 
 
-def _rows(figures: Figures, group: str) -> Iterator[tuple[str | float, ...]]:
+class ReportedNumber(msgspec.Struct, frozen=True):
+    """One number of a report."""
+
+    group: str
+    figure: str
+    statistic: str
+    value: float | str
+    """Empty if it was not measured."""
+    unit: str
+    why: str
+    """Why it was not measured."""
+
+    @property
+    def name(self) -> str:
+        """Its name in assertions."""
+        group = f"[{self.group}]" if self.group else ""
+        return f"{self.figure}{group}{'.' if self.statistic else ''}{self.statistic}"
+
+
+def numbers_of(report: RunReport) -> Iterator[ReportedNumber]:
+    """Yield all numbers of a report, also those of groups."""
+    yield from _numbers_of(report.figures, "")
+    for key, named in report.groups.items():
+        for name, figures in named.items():
+            yield from _numbers_of(figures, f"{key}={name}")
+
+
+def _numbers_of(figures: Figures, group: str) -> Iterator[ReportedNumber]:
     for name, each in figures.items():
         for statistic, value, why in _numbers(each):
-            yield group, name, statistic, value, each.unit, why
+            yield ReportedNumber(group, name, statistic, value, each.unit, why)
 
 
 def _numbers(each: FigureReport) -> Iterator[tuple[str, float | str, str]]:

@@ -11,11 +11,12 @@ from kwokctl.measure.reports.csv_rows import csv_of
 from kwokctl.measure.reports.junit import junit_of
 from kwokctl.measure.reports.markdown import markdown_of
 from kwokctl.measure.reports.report import RunReport
+from kwokctl.measure.reports.sheets import SHEET_FORMS, Sheet
 from kwokctl.measure.reports.text import text_of
 
 
-def json_of(report: RunReport) -> str:
-    """Write a report as JSON; docs/reference/measure-report.schema.json describes it."""
+def json_of(report: msgspec.Struct) -> str:
+    """Write a report as JSON; schemas in docs/reference describe those of each kind."""
     return msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n"
 
 
@@ -44,3 +45,13 @@ def form_of(path: Path) -> str:
 def write_report(report: RunReport, path: Path) -> None:
     """Write a report into a file, in the form of its ending."""
     write_atomic(path, FORMS[form_of(path)](report))
+
+
+def sheet_in(form: str, report: msgspec.Struct, sheet: Sheet) -> str:
+    """Write a report on several runs in a form; `sheet` is what people read of it."""
+    return json_of(report) if form == "json" else SHEET_FORMS[form](sheet)
+
+
+def write_sheet(report: msgspec.Struct, sheet: Sheet, path: Path) -> None:
+    """Write a report on several runs into a file, in the form of its ending."""
+    write_atomic(path, sheet_in(form_of(path), report, sheet))

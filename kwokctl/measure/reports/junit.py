@@ -1,6 +1,6 @@
 """A report as JUnit: a case for each assertion, and one for the run itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from kwokctl.measure.reports.judged import assertion_text, subject
@@ -13,15 +13,19 @@ _UNPRINTABLE = {code: "?" for code in range(32) if chr(code) not in "\t\n\r"}
 
 def junit_of(report: RunReport) -> str:
     """Write a report."""
-    cases = [*_cases(report)]
+    when = f'time="{report.seconds:.3f}" timestamp={quoteattr(report.wall[:19])}'
+    return suite([*_cases(report)], subject(report), when)
+
+
+def suite(cases: Sequence[tuple[str, str]], about: str, attributes: str = "") -> str:
+    """Write cases, each a name and why it failed, which is empty for those that did not."""
     failures = sum(bool(failure) for _, failure in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="0"'
-    when = f'time="{report.seconds:.3f}" timestamp={quoteattr(report.wall[:19])}'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuite name="kwokctl measure" {counts} {when}>',
+        f'<testsuite name="kwokctl measure" {f"{counts} {attributes}".strip()}>',
         *(line for name, failure in cases for line in _case(name, failure)),
-        f"  <system-out>{_text(subject(report))}</system-out>",
+        f"  <system-out>{_text(about)}</system-out>",
         "</testsuite>",
     ]
     return "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ from kwokctl.measure.reports.report import Figures, RunReport
 from kwokctl.measure.reports.tables import Table, details, histograms, not_measured, tables_of
 
 _WIDTH = 80
-_INDENT = "  "
+INDENT = "  "
 
 
 def text_of(report: RunReport) -> str:
@@ -17,45 +17,45 @@ def text_of(report: RunReport) -> str:
 
 
 def _lines(report: RunReport) -> Iterator[str]:
-    yield from _wrapped(f"{judged.headline(report)}: {judged.subject(report)}")
+    yield from wrapped(f"{judged.headline(report)}: {judged.subject(report)}")
     for problem in (*report.verdict.problems, *report.verdict.remarks):
-        yield from _wrapped(problem, _INDENT)
+        yield from wrapped(problem, INDENT)
     for each in report.assertions:
-        yield from _wrapped(judged.assertion_text(each), _INDENT)
-    yield from _wrapped(f"of the run: {judged.scope_text(report)}", _INDENT)
+        yield from wrapped(judged.assertion_text(each), INDENT)
+    yield from wrapped(f"of the run: {judged.scope_text(report)}", INDENT)
     yield from _figures(report.figures)
     for key, named in report.groups.items():
         for name, figures in named.items():
             yield from ("", f"Group {key}={name}")
             yield from _group(figures)
     yield from ("", "Conditions")
-    yield from _wrapped("; ".join(judged.condition_texts(report)), _INDENT)
-    yield from _wrapped(f"record: {report.record}", _INDENT)
+    yield from wrapped("; ".join(judged.condition_texts(report)), INDENT)
+    yield from wrapped(f"record: {report.record}", INDENT)
 
 
 def _figures(figures: Figures) -> Iterator[str]:
     for table in tables_of(figures):
-        yield from ("", *_table(table))
+        yield from ("", *table_lines(table))
     if of_what := [*details(figures)]:
         yield from ("", "Of these")
         for name, text in of_what:
-            yield from _wrapped(f"{name}: {text}", _INDENT)
+            yield from wrapped(f"{name}: {text}", INDENT)
     if classes := [*histograms(figures)]:
         yield from ("", "Histograms")
         for name, text in classes:
-            yield from _wrapped(f"{name}: {text}", _INDENT)
+            yield from wrapped(f"{name}: {text}", INDENT)
     if reasons := [*not_measured(figures)]:
         yield from ("", "Not measured")
         for why, names in reasons:
-            yield from _wrapped(f"{why}: {', '.join(names)}", _INDENT)
+            yield from wrapped(f"{why}: {', '.join(names)}", INDENT)
 
 
 def _group(figures: Figures) -> Iterator[str]:
     for table in tables_of(figures):
-        yield from _table(table)
+        yield from table_lines(table)
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
     """Write columns as wide as their widest cell; the last cell is a note, for which there may be no room."""
     rows = [row[:-1] for row in (table.headings, *table.rows)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
@@ -68,11 +68,12 @@ def _table(table: Table) -> Iterator[str]:
             yield f"{line}  {note}".rstrip()
         else:
             yield line
-            yield from _wrapped(note, 2 * _INDENT)
+            yield from wrapped(note, 2 * INDENT)
 
 
-def _wrapped(text: str, indent: str = "") -> Iterable[str]:
+def wrapped(text: str, indent: str = "") -> Iterable[str]:
+    """Break a text into lines, of which all but the first are indented further."""
     return wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent + _INDENT,
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent + INDENT,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip

@@ -13,7 +13,9 @@ from kwokctl.cli.parsing.grammar import usual_group
 from kwokctl.cli.parsing.shared_options import LoadSeed, LoadSpeed
 from kwokctl.cli.verbs.measuring import background
 from kwokctl.cli.verbs.measuring import options as given
-from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path, whole_objects_path
+from kwokctl.cli.verbs.measuring.repeating import RepeatWords
+from kwokctl.cli.verbs.measuring.reporting import ReportWords
+from kwokctl.cli.verbs.measuring.requesting import RunWords
 
 if TYPE_CHECKING:
     from kwokctl.measure.request import MeasureRequest
@@ -34,6 +36,7 @@ def register(app: typer.Typer) -> None:
         "kwokctl measure --assert 'pods.created_to_bound.p99 < 5s' --report junit.xml -- ./load.sh",
         "kwokctl measure --load training.yaml --by load --report training.md",
         "kwokctl measure --until 'pods.running >= 500' --selector app=web --record web.jsonl.gz",
+        "kwokctl measure --repeat 5 --warm-up 1 --load training.yaml --record before.jsonl.gz",
     )
     reports = (
         "kwokctl measure web.jsonl.gz",
@@ -59,6 +62,10 @@ def run(
     topology: given.Topology = None,
     record: given.RecordFile = "",
     full: given.Full = False,
+    repeat: given.Repeat = None,
+    warm_up: given.WarmUp = None,
+    vary_seed: given.VarySeed = False,
+    reset: given.Reset = "",
     since: given.Since = "due",
     by: given.By = None,
     asserted: given.Assert = None,
@@ -72,16 +79,13 @@ def run(
     """Record a cluster while loads or a command run, until nothing moves any more, and report how fast it was.
 
     Exits with 1 if an assertion failed, if something of the run did not come to its end, or if the figures
-    cannot be relied on. Ctrl-C ends the recording; the report is written then, too.
+    cannot be relied on. Ctrl-C ends the recording; the report is written then, too. Of several runs ('--repeat') the
+    report has the median and the range of each figure, and assertions are on the median.
     """
     from kwokctl.embedded.selection import requirements
     from kwokctl.host.paths import expanded
-    from kwokctl.load.documents import read_loads
-    from kwokctl.load.verbs import new_run
     from kwokctl.measure.assertions import AssertionReader
     from kwokctl.measure.figures.catalogue import figures_named
-    from kwokctl.measure.record.lines import RunScope
-    from kwokctl.measure.request import MeasureRequest
     from kwokctl.measure.run import measure_any, measure_own
     from kwokctl.measure.watching.kinds import Latency
 
@@ -93,26 +97,22 @@ def run(
         allow_undrained=allow_undrained,
     )  # fmt: skip
     wanted.check(reader)
-    loads = read_loads(load, progress=call.progress) if load else ()
-    run_id = new_run() if loads else ""
-    path = record_path(call, record)
-    request = MeasureRequest(
-        record=path,
-        full=whole_objects_path(path) if full else None,
-        scope=RunScope(run=run_id, selector=selector.strip(", "), namespace=namespace),
-        loads=loads,
-        seed=seed,
-        speed=speed,
-        labels=wanted.labels,
-        latencies=asked,
-        topology=tuple(topology or ()),
-        command=tuple(command or ()),
-        until=reader.read(until, "'--until'") if until else None,
-        timeout=timeout,
+    several = RepeatWords(
+        repeat=repeat, warm_up=warm_up, vary_seed=vary_seed, reset=reset, kubeconfig=kubeconfig
     )
+    several.check(has_end=bool(load or command or until), has_load=bool(load))
+    words = RunWords(
+        load=load, seed=seed, speed=speed, until=until, timeout=timeout, selector=selector,
+        namespace=namespace, record=record, full=full, latencies=asked, labels=wanted.labels,
+        topology=tuple(topology or ()), command=tuple(command or ()),
+    )  # fmt: skip
+    request = words.request(call, reader)
     file = expanded(kubeconfig) if kubeconfig else None
     if call.is_dry_run:
-        dry_run.remark(call, _foreseen(call, file, request))
+        dry_run.remark(call, f"{_foreseen(call, file, request)}{several.foreseen()}")
+        return
+    if several.repeat:
+        several.run(call, request, wanted, reader)
         return
     if file is None:
         history = call.run(measure_own, call.home, call.cluster, request)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kwokctl.cli.parsing.option_values import checked, duration, one_of
+from kwokctl.cli.parsing.option_values import checked, duration, one_of, whole_number
 from kwokctl.cli.parsing.shared_options import (
     file_option,
     format_option,
@@ -89,6 +89,41 @@ Loads = Annotated[
         metavar="FILE",
         help="Run the loads of this file meanwhile: then only what they make counts; may be repeated",
         parser=checked("--load", checks.file),
+    ),
+]
+Repeat = Annotated[
+    int | None,
+    typer.Option(
+        "--repeat",
+        metavar="N",
+        help="Number of runs; before each the cluster is rewound to its present state, and also after the "
+        "last. Each has a record of its own: NAME-1.jsonl.gz and so on",
+        parser=whole_number("--repeat", least=1, most=1000),
+    ),
+]
+WarmUp = Annotated[
+    int | None,
+    typer.Option(
+        "--warm-up",
+        metavar="N",
+        help="Runs before those of '--repeat', which do not count [default: 0]",
+        parser=whole_number("--warm-up", least=0, most=100),
+    ),
+]
+VarySeed = Annotated[
+    bool,
+    typer.Option(
+        "--vary-seed",
+        help="Add 1 to the seed of the loads with each run; else all runs get the same load",
+    ),
+]
+Reset = Annotated[
+    str,
+    typer.Option(
+        "--reset",
+        metavar="COMMAND",
+        help="Shell command that brings the cluster into the state with which each run begins, in place of a "
+        "rewind: for clusters that kwokctl has not made",
     ),
 ]
 Until = Annotated[

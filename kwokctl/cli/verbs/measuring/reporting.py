@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kwokctl.measure.assertions import Assertion, AssertionReader
     from kwokctl.measure.figures.figure import Since
     from kwokctl.measure.history import History
+    from kwokctl.measure.reports.report import ReportRequest
+    from kwokctl.measure.reports.sheets import Sheet
 
 _LABEL = "label:"
 
@@ -58,20 +60,26 @@ class ReportWords(msgspec.Struct, frozen=True, kw_only=True):
         """Write the report in all its forms; typer.Exit with 1 if something is wrong with the run."""
         from kwokctl.host.paths import expanded
         from kwokctl.measure.reports.forms import FORMS, TEXT, write_report
-        from kwokctl.measure.reports.report import ReportRequest, report_on
+        from kwokctl.measure.reports.report import report_on
 
-        found = report_on(history, ReportRequest(
-            record=str(record),
-            since=cast("Since", self.since),
-            by=tuple(self.by or ()),
-            assertions=tuple(self._assertions(reader)),
-            allow_undrained=self.allow_undrained,
-        ))  # fmt: skip
+        found = report_on(history, self.request(record, reader))
         for file in self.reports or ():
             write_report(found, expanded(file))
         results.emit(FORMS[self.output or TEXT](found))
         if not found.verdict.passed:
             raise typer.Exit(1)
+
+    def request(self, record: Path, reader: "AssertionReader") -> "ReportRequest":
+        """Return the request of the report on one run."""
+        from kwokctl.measure.reports.report import ReportRequest
+
+        return ReportRequest(
+            record=str(record),
+            since=cast("Since", self.since),
+            by=tuple(self.by or ()),
+            assertions=tuple(self._assertions(reader)),
+            allow_undrained=self.allow_undrained,
+        )
 
     def _assertions(self, reader: "AssertionReader") -> "list[Assertion]":
         from kwokctl.host.paths import expanded
@@ -95,7 +103,13 @@ def record_path(call: "Invocation", given: str) -> Path:
     return call.home.workdir.measurements / f"{call.name}-{moment}.jsonl.gz"
 
 
-def whole_objects_path(record: Path) -> Path:
-    """Return where whole objects are written beside a record: `web.yaml.gz` beside `web.jsonl.gz`."""
-    name = record.name.removesuffix(".gz").removesuffix(".jsonl")
-    return record.with_name(f"{name}.yaml.gz")
+def emit_sheet(
+    report: msgspec.Struct, sheet: "Sheet", reports: list[str] | None, output: str
+) -> None:
+    """Write a report on several runs in all its forms."""
+    from kwokctl.host.paths import expanded
+    from kwokctl.measure.reports.forms import TEXT, sheet_in, write_sheet
+
+    for file in reports or ():
+        write_sheet(report, sheet, expanded(file))
+    results.emit(sheet_in(output or TEXT, report, sheet))

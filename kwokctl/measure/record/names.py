@@ -1,0 +1,63 @@
+"""The names of the records of repeated runs: `web-1.jsonl.gz`, `web-2.jsonl.gz` and so on for `web.jsonl.gz`."""
+
+import re
+from pathlib import Path
+
+ENDINGS = (".jsonl.gz", ".jsonl")
+_NUMBERED = re.compile(r"-([0-9]+)$")
+
+
+def record_of_run(base: Path, number: int) -> Path:
+    """Return the record of a run, by its number from 1 on."""
+    return _with(base, str(number))
+
+
+def record_of_warm_up(base: Path, number: int) -> Path:
+    """Return the record of a warm-up run."""
+    return _with(base, f"warm-up-{number}")
+
+
+def record_of_side(base: Path, side: str) -> Path:
+    """Return the base of the records of one side of a comparison."""
+    return _with(base, side)
+
+
+def whole_objects_path(record: Path) -> Path:
+    """Return where whole objects are written beside a record: `web.yaml.gz` beside `web.jsonl.gz`."""
+    name = record.name.removesuffix(".gz").removesuffix(".jsonl")
+    return record.with_name(f"{name}.yaml.gz")
+
+
+def runs_of(base: Path) -> list[Path]:
+    """Return the records that there are of the runs of a base, which may lack its ending."""
+    stem, ending = _parts(base)
+    endings = (ending,) if ending else ENDINGS
+    names = [
+        each
+        for each in (base.parent.iterdir() if base.parent.is_dir() else ())
+        if each.name.endswith(endings) and _without_number(_parts(each)[0]) == stem
+    ]
+    return [each for each in names if number_of_run(each) is not None]
+
+
+def number_of_run(record: Path) -> int | None:
+    """Return the number of a run; None if the name has none."""
+    match = _NUMBERED.search(_parts(record)[0])
+    return int(match[1]) if match else None
+
+
+def _without_number(stem: str) -> str:
+    return _NUMBERED.sub("", stem)
+
+
+def _with(base: Path, word: str) -> Path:
+    stem, ending = _parts(base)
+    return base.with_name(f"{stem}-{word}{ending}")
+
+
+def _parts(path: Path) -> tuple[str, str]:
+    """Return a name without its ending, and the ending."""
+    for ending in (*ENDINGS, ".gz"):
+        if path.name.endswith(ending):
+            return path.name.removesuffix(ending), ending
+    return path.name, ""

@@ -1,0 +1,1 @@
+"""Measures runs that all begin with the same state of the cluster."""

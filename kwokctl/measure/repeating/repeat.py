@@ -1,0 +1,62 @@
+"""Measures runs one after the other, each from the same state."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from kwokctl.clusters.state.home import Home
+from kwokctl.measure.history import History
+from kwokctl.measure.repeating.start_state import MarkedState, ResetByCommand, StartState
+from kwokctl.measure.request import MeasureRequest
+from kwokctl.measure.run import any_cluster, measure_any, measure_own, own_cluster
+from kwokctl.measure.verdict import INTERRUPTED
+from kwokctl.model import ClusterName
+from kwokctl.progress import Progress
+
+Take = Callable[[MeasureRequest, History], None]
+"""Takes what a run has recorded, when it is over."""
+_Measure = Callable[[MeasureRequest], Awaitable[History]]
+
+
+async def repeat_own(
+    home: Home, name: ClusterName, runs: Sequence[MeasureRequest], reset: str, take: Take
+) -> list[str]:
+    """Measure runs in a cluster of this kwokctl, and return in what their beginnings may have differed.
+
+    It is rewound before each run and after the last, unless there is a command that resets it. An interrupt ends the
+    run under way, and no other begins.
+    """
+    start: StartState = MarkedState(home, name)
+    if reset:
+        start = ResetByCommand(own_cluster(home, name), reset, home.progress)
+    return await _repeated(partial(measure_own, home, name), runs, start, take, home.progress)
+
+
+async def repeat_any(
+    kubeconfig: Path, runs: Sequence[MeasureRequest], reset: str, take: Take, progress: Progress
+) -> list[str]:
+    """Measure runs in any cluster, likewise, with a command that resets it."""
+    start = ResetByCommand(any_cluster(kubeconfig), reset, progress)
+
+    async def measure(request: MeasureRequest) -> History:
+        return await measure_any(kubeconfig, request, progress)
+
+    return await _repeated(measure, runs, start, take, progress)
+
+
+async def _repeated(
+    measure: _Measure,
+    runs: Sequence[MeasureRequest],
+    start: StartState,
+    take: Take,
+    progress: Progress,
+) -> list[str]:
+    async with start.kept():
+        for number, request in enumerate(runs, 1):
+            await start.again()
+            progress.note(f"run {number} of {len(runs)}: '{request.record.name}'")
+            history = await measure(request)
+            take(request, history)
+            if INTERRUPTED in history.moments:
+                break
+    return start.remarks()

@@ -1,0 +1,110 @@
+"""The report on repeated runs, as tables and lists. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from kwokctl.measure.figures.catalogue import STATISTICS
+from kwokctl.measure.reports.repeated import (
+    RepeatedJudgement,
+    RepeatedNumber,
+    RepeatedReport,
+    RunOutcome,
+)
+from kwokctl.measure.reports.sheets import Sheet
+from kwokctl.measure.reports.tables import Table
+from kwokctl.measure.reports.words import number, seconds
+
+_STATISTICS = frozenset((*STATISTICS["distribution"], *STATISTICS["series"]))
+_SHOWN = ("p50", "p99", "peak", "sustained")
+"""The statistics that a table shows; the others are in JSON and CSV."""
+_NO_RANGE = "-"
+
+
+def sheet_of(report: RepeatedReport) -> Sheet:
+    """Return the report on repeated runs."""
+    numbers = [each for each in report.numbers if each.known and _is_shown(each)]
+    return Sheet(
+        title=f"{'PASSED' if report.passed else 'FAILED'}: {len(report.runs)} runs of {report.cluster}",
+        remarks=(
+            *report.problems,
+            *map(_assertion, report.assertions),
+            *report.remarks,
+        ),
+        tables=tuple(table for table in (_runs(report.runs), _figures(numbers)) if table.rows),
+        lists=tuple(_lists(report)),
+        cases=tuple(_cases(report)),
+        headings=("figure", "unit", "median", *map(_heading, report.runs)),
+        rows=tuple((each.name, each.unit, each.median, *each.values) for each in report.numbers),
+    )
+
+
+def _heading(run: RunOutcome) -> str:
+    return run.record.rpartition("/")[2]
+
+
+def _is_shown(each: RepeatedNumber) -> bool:
+    statistic = each.name.rpartition(".")[2]
+    return statistic in _SHOWN or statistic not in _STATISTICS
+
+
+def _runs(runs: Sequence[RunOutcome]) -> Table:
+    rows = [
+        (_heading(run), seconds(run.seconds), "ok" if run.verdict.passed else "FAILED", "")
+        for run in runs
+    ]
+    return Table(title="Runs", headings=("run", "took", "verdict", ""), rows=tuple(rows))
+
+
+def _figures(numbers: Sequence[RepeatedNumber]) -> Table:
+    rows = [
+        (
+            each.name,
+            _NO_RANGE if each.median is None else number(each.median, each.unit),
+            number(min(each.known), each.unit),
+            number(max(each.known), each.unit),
+            _beside(each),
+        )
+        for each in numbers
+    ]
+    headings = ("figure", "median", "least", "most", "")
+    return Table(title="Figures", headings=headings, rows=tuple(rows))
+
+
+def _beside(each: RepeatedNumber) -> str:
+    """Say how far the runs are apart, or that some lack the figure."""
+    if each.median is None:
+        return f"in {len(each.known)} of {len(each.values)} runs"
+    if not each.median:
+        return ""
+    spread = (max(each.known) - min(each.known)) / abs(each.median)
+    return f"range {spread:.0%}" if spread else ""
+
+
+def _assertion(judged: RepeatedJudgement) -> str:
+    mark = "ok    " if judged.passed else "FAILED"
+    found = judged.number
+    if found.median is None:
+        return f"{mark} {judged.assertion}: not measured in each run: {found.why}"
+    values = ", ".join(number(each, found.unit) for each in found.known)
+    return f"{mark} {judged.assertion}: median {number(found.median, found.unit)} of {values}"
+
+
+def _lists(report: RepeatedReport) -> Iterator[tuple[str, tuple[str, ...]]]:
+    reasons: dict[str, list[str]] = {}
+    for each in report.numbers:
+        if not each.known:
+            reasons.setdefault(each.why or "there were no such pods", []).append(each.name)
+    if reasons:
+        yield "Not measured", tuple(f"{why}: {', '.join(names)}" for why, names in reasons.items())
+    remarks = [
+        f"{_heading(run)}: {remark}" for run in report.runs for remark in run.verdict.remarks
+    ]
+    if remarks:
+        yield "Of single runs", tuple(remarks)
+    yield "Records", tuple(run.record for run in report.runs)
+
+
+def _cases(report: RepeatedReport) -> Iterator[tuple[str, str]]:
+    own = [each for each in report.problems if not each.endswith("assertions failed")]
+    yield "all runs are valid and came to their end", "; ".join(own)
+    for each in report.assertions:
+        yield each.assertion, "" if each.passed else _assertion(each)

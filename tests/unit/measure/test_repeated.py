@@ -1,0 +1,157 @@
+"""Repeated runs: their order, the names of their records, and the report on all of them."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+from kwokctl.errors import ConflictError
+from kwokctl.measure.assertions import AssertionReader
+from kwokctl.measure.figures.catalogue import FIGURES
+from kwokctl.measure.record.lines import Lines, RunMoment
+from kwokctl.measure.record.names import number_of_run, record_of_run, runs_of
+from kwokctl.measure.repeating.schedule import Repetition, scheduled
+from kwokctl.measure.reports.forms import sheet_in, write_sheet
+from kwokctl.measure.reports.repeated import RepeatedReport, one_of_several, repeated_report
+from kwokctl.measure.reports.repeated_sheet import sheet_of
+from kwokctl.measure.reports.report import ReportRequest
+from kwokctl.measure.request import MeasureRequest
+from kwokctl.measure.verdict import INTERRUPTED
+from tests.support.measured import MS, SECOND, history, life
+
+SCHEMA = Path(__file__).parents[3] / "docs/reference/measure-repeated.schema.json"
+READER = AssertionReader(FIGURES)
+LATENCIES = (100, 400, 200)
+"""Of the only pod of each run, in milliseconds."""
+ASSERTED = (
+    "pods.created_to_bound.p99 < 0.3s",
+    "pods.created_to_bound.p99 < 0.2s",
+    "jobs.jct.max < 5s",
+)
+
+
+def reported(*more: Lines, wanted: int = 3) -> RepeatedReport:
+    """Report on a warm-up run and three that count; the last one has more lines."""
+    assertions = tuple(map(READER.read, ASSERTED))
+    runs = [history(life(1, 0, 9 * SECOND, 10 * SECOND), warm_up=True)]
+    for number, latency in enumerate(LATENCIES, 1):
+        lines = life(1, 0, latency * MS, SECOND)
+        runs.append(history([*lines, *more] if number == len(LATENCIES) else lines))
+    outcomes = [
+        one_of_several(run, ReportRequest(record=f"web-{number}.gz", assertions=assertions))
+        for number, run in enumerate(runs)
+    ]
+    return repeated_report(outcomes, assertions, wanted=wanted, remarks=["a remark"])
+
+
+def test_a_figure_has_the_median_and_the_values_of_the_runs_that_count() -> None:
+    numbers = {each.name: each for each in reported().numbers}
+
+    found = numbers["pods.created_to_bound.p99"]
+    assert (found.median, [*found.values]) == (0.2, [0.1, 0.4, 0.2])
+    assert [*numbers["pods.bound"].values] == [1, 1, 1]
+    lacking = numbers["jobs.jct"]
+    assert (lacking.median, lacking.why) == (None, "no Job came so far")
+
+
+def test_assertions_are_on_the_median_and_show_all_values() -> None:
+    report = reported()
+
+    assert [each.passed for each in report.assertions] == [True, False, False]
+    assert report.problems == ("2 of 3 assertions failed",)
+    lines = sheet_in("text", report, sheet_of(report)).splitlines()
+    assert lines[0] == "FAILED: 3 runs of the cluster 'x'"
+    said = " ".join(line.strip() for line in lines[1:10])
+    assert f"ok     {ASSERTED[0]}: median 200.0 ms of 100.0 ms, 400.0 ms, 200.0 ms" in said
+    assert f"FAILED {ASSERTED[2]}: not measured in each run: no Job came so far" in said
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_run_that_failed_fails_all_and_is_named() -> None:
+    report = reported(RunMoment(5, INTERRUPTED), wanted=5)
+
+    assert not report.passed
+    assert report.problems[:2] == (
+        "web-3.gz: it was interrupted before its end",
+        "there were 3 of 5 runs",
+    )
+    assert [run.verdict.passed for run in report.runs] == [True, True, False]
+
+
+def test_each_form_has_the_values_of_all_runs(tmp_path: Path) -> None:
+    report = reported()
+    sheet = sheet_of(report)
+    for ending in ("txt", "md", "json", "csv", "xml"):
+        write_sheet(report, sheet, tmp_path / f"all.{ending}")
+
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "all.csv").read_text("utf-8"))))
+    row = next(each for each in rows if each["figure"] == "pods.created_to_bound.p99")
+    assert [row[name] for name in ("median", "web-1.gz", "web-2.gz")] == ["0.2", "0.1", "0.4"]
+    document = json.loads((tmp_path / "all.json").read_text("utf-8"))
+    jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
+    suite = ET.parse(tmp_path / "all.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
+    markdown = (tmp_path / "all.md").read_text("utf-8").splitlines()
+    assert (
+        "| pods.created\\_to\\_bound.p99 | 200.0 ms | 100.0 ms | 400.0 ms | range 150% |"
+        in markdown
+    )
+
+
+def test_runs_of_two_requests_alternate_and_have_records_of_their_own(tmp_path: Path) -> None:
+    a, b = (MeasureRequest(record=tmp_path / f"{side}.jsonl.gz", seed=7) for side in "ab")
+
+    runs = scheduled([a, b], Repetition(runs=2, warm_ups=1, varies_seed=True))
+
+    assert [(run.record.name, run.is_warm_up, run.seed) for run in runs] == [
+        ("a-warm-up-1.jsonl.gz", True, 7),
+        ("b-warm-up-1.jsonl.gz", True, 7),
+        ("a-1.jsonl.gz", False, 7),
+        ("b-1.jsonl.gz", False, 7),
+        ("a-2.jsonl.gz", False, 8),
+        ("b-2.jsonl.gz", False, 8),
+    ]
+
+
+def test_all_runs_have_the_same_seed_unless_it_varies(tmp_path: Path) -> None:
+    runs = scheduled([MeasureRequest(record=tmp_path / "x", seed=7)], Repetition(runs=3))
+
+    assert [run.seed for run in runs] == [7, 7, 7]
+
+
+def test_a_record_that_exists_is_found_before_anything_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "web-3.jsonl.gz").touch()
+    request = MeasureRequest(record=tmp_path / "web.jsonl.gz")
+
+    with pytest.raises(ConflictError, match=r"web-3\.jsonl\.gz' exists already"):
+        scheduled([request], Repetition(runs=5))
+
+
+def test_whole_objects_are_beside_each_record(tmp_path: Path) -> None:
+    request = MeasureRequest(record=tmp_path / "web.jsonl.gz", full=tmp_path / "web.yaml.gz")
+
+    [run] = scheduled([request], Repetition(runs=1))
+
+    assert run.full == tmp_path / "web-1.yaml.gz"
+
+
+@pytest.mark.parametrize("base", ["web.jsonl.gz", "web"])
+def test_the_runs_of_a_record_are_found_by_its_name_without_warm_ups(
+    tmp_path: Path, base: str
+) -> None:
+    names = ("web-1.jsonl.gz", "web-10.jsonl.gz", "web-warm-up-1.jsonl.gz", "web-1.yaml.gz", "other-1.jsonl.gz", "web-a-1.jsonl.gz")  # fmt: skip
+    for name in names:
+        (tmp_path / name).touch()
+
+    found = runs_of(tmp_path / base)
+
+    assert {each.name for each in found} == {"web-1.jsonl.gz", "web-10.jsonl.gz"}
+    assert sorted(filter(None, map(number_of_run, found))) == [1, 10]
+
+
+def test_a_record_without_an_ending_is_numbered_too() -> None:
+    assert record_of_run(Path("/x/web"), 2) == Path("/x/web-2")

@@ -75,6 +75,10 @@ class Client:
         """Return the resource that serves a kind; NotFoundError lists the kinds that are served."""
         return await self._discovery.resource_for(api_version, kind)
 
+    async def versions_of(self, group: str) -> list[str]:
+        """Return the API versions of a group that are served, the preferred one first; none without the group."""
+        return await self._discovery.versions_of(group)
+
     def forget(self, resource: Resource) -> None:
         """Ask again for a resource that is not served any more, when its kind is looked for."""
         self._discovery.forget(resource)
@@ -121,6 +125,18 @@ class Discovery:
             f"this cluster has no kind '{kind}' in '{api_version}'",
             hint=f"it has {', '.join(kinds)}",
         )
+
+    async def versions_of(self, group: str) -> list[str]:
+        """Return the API versions of a group that are served, the preferred one first; none without the group."""
+        response = await self._pool.request("GET", f"/apis/{quoted(group)}")
+        if response.status == 404:
+            return []
+        if response.status >= 400:
+            raise refusal(response.status, response.body)
+        found = msgspec.json.decode(response.body)
+        return list(dict.fromkeys(
+            each["groupVersion"] for each in (found["preferredVersion"], *found["versions"])
+        ))  # fmt: skip
 
     def forget(self, resource: Resource) -> None:
         """Ask for a resource again."""

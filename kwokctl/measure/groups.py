@@ -1,7 +1,8 @@
-"""The groups that pods are parted into: by namespace, owner, priority, size, load, phase or a label."""
+"""The groups that pods are parted into: by namespace, owner, priority, size, load, phase, gang or a label."""
 
 from collections.abc import Callable, Mapping, Sequence
 
+from kwokctl.measure.gangs import kind_of, membership
 from kwokctl.measure.history import LOAD_LABEL, History, PodHistory
 
 
@@ -30,6 +31,7 @@ _GROUP_OF: Mapping[str, Callable[[PodHistory, History], str]] = {
     "size": lambda pod, _: pod.shape.requests,
     "load": _load_of,
     "phase": _phase_of,
+    "gang": lambda pod, history: kind_of(membership(pod, history)),
 }
 GROUPS: Sequence[str] = tuple(_GROUP_OF)
 """The keys for groups of pods, beside labels."""

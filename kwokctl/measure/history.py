@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kwokctl.measure.fleet_history import FleetHistory
+from kwokctl.measure.gang_history import GangHistory, GangObject
 from kwokctl.measure.record.lines import (
     ApiProbe,
     Behind,
@@ -131,6 +132,7 @@ class History:
         """By the uid of what it has made."""
         self.probes: list[ApiProbe] = []
         self.milestones: list[Milestone] = []
+        self.gangs = GangHistory()
         self.gaps: dict[str, Gaps] = {}
         self.behind = 0
         """The longest time that something waited."""
@@ -160,6 +162,7 @@ class History:
             Behind: self._behind,
             RunMoment: self._moment,
             **self.fleet.takers,
+            **self.gangs.takers,
         }
 
     @classmethod
@@ -212,8 +215,8 @@ class History:
             return self.has_job(owner)
         return pod.shape.owner_uid in self.arrival_of
 
-    def has_job(self, job: JobHistory) -> bool:
-        """Return whether a Job is of the run."""
+    def has_job(self, job: JobHistory | GangObject) -> bool:
+        """Return whether a Job, or another object that makes pods, is of the run."""
         run = self.header.scope.run
         return (
             not run

@@ -1,6 +1,7 @@
 """Asks a cluster for all that a run needs, so that what is refused is refused before anything begins."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 
 from kwokctl import __version__
 from kwokctl.clusters.objects.kinds import KindFinder
@@ -16,6 +17,8 @@ from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL
 from kwokctl.measure.one_run import OneRun, RunClock
 from kwokctl.measure.record.lines import Header, RunScope
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.served_gangs import served_gangs
+from kwokctl.measure.watching.gangs import GANG_KINDS, GangTracker
 from kwokctl.measure.watching.jobs import JobTracker
 from kwokctl.measure.watching.kinds import KindTracker
 from kwokctl.measure.watching.nodes import NodeTracker
@@ -35,6 +38,8 @@ async def prepared(
     resources = [await finder.find(each.kind) for each in request.latencies]
     await one_page(pool, _query(PODS, request.scope).path(limit="1"))
     missing = await _missing(pool, request, resources)
+    gangs = await served_gangs(client, request.scope.namespace)
+    missing |= {name: why for name, why in gangs.items() if isinstance(why, str)}
     known = dict(await conditions.of_cluster(client))
     if cluster.saved is not None:
         known |= conditions.of_own_cluster(cluster.saved)
@@ -58,7 +63,7 @@ async def prepared(
         warm_up=request.is_warm_up,
     )
     run = OneRun(request, header, pool, cluster, clock)
-    run.kinds = _followed(run, request, resources, labels)
+    run.kinds = [*_followed(run, request, resources, labels), *_followed_gangs(run, gangs, labels)]
     return run
 
 
@@ -67,7 +72,9 @@ def _followed(
 ) -> list[Followed]:
     scope, texts = request.scope, Texts(run.emit)
     existing = scope.takes_existing
-    pods = PodTracker(run.emit, texts, labels=labels, takes_existing=existing)
+    pods = PodTracker(
+        run.emit, texts, labels=labels, takes_existing=existing, gang_label=request.gang_label
+    )
     kinds = [_follow(PODS, pods, scope)]
     missing = run.history.header.missing
     if "jobs" not in missing:
@@ -82,6 +89,18 @@ def _followed(
             tracker = KindTracker(run.emit, latency, number, plural)
             kinds.append(_follow(resource, tracker, RunScope(namespace=scope.namespace)))
     return kinds
+
+
+def _followed_gangs(
+    run: OneRun, gangs: Mapping[str, Resource | str], labels: Sequence[str]
+) -> list[Followed]:
+    """Return the objects of gangs that are watched, without the selector: that is one of pods."""
+    numbers, scope = count(1), RunScope(namespace=run.history.header.scope.namespace)
+    return [
+        _follow(resource, GangTracker(run.emit, kind, numbers, labels=labels), scope)
+        for kind in GANG_KINDS
+        if isinstance(resource := gangs.get(kind.name), Resource)
+    ]
 
 
 def _follow(resource: Resource, tracker: Tracker, scope: RunScope) -> Followed:

@@ -39,6 +39,8 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
     latencies: tuple[Latency, ...] = ()
     topology: tuple[str, ...] = ()
     """The labels of nodes of which values are recorded."""
+    gang_label: str = ""
+    """The key of the label whose value is the name of the gang of a pod; empty without one."""
     command: tuple[str, ...] = ()
     loads: tuple[Load, ...] = ()
     seed: int = 0

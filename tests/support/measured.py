@@ -7,6 +7,7 @@ from kwokctl.measure.figures.catalogue import FIGURES, figures_in, whole_run
 from kwokctl.measure.figures.figure import Since
 from kwokctl.measure.figures.values import Value
 from kwokctl.measure.history import History
+from kwokctl.measure.record.gang_lines import GangSeen
 from kwokctl.measure.record.lines import (
     Header,
     JobChange,
@@ -113,6 +114,21 @@ def job(number: int, time: int, **fields: Any) -> JobSeen:
 def done(number: int, time: int, pods: int = 1) -> JobChange:
     """Return the line of a Job that is complete."""
     return JobChange(time, number, "Complete", pods)
+
+
+def gang(number: int, time: int, kind: str, **fields: Any) -> GangSeen:
+    """Return the line of an object of gangs that is seen first."""
+    usual: dict[str, Any] = {
+        "uid": f"uid-of-gang-{number}",
+        "namespace": "default",
+        "name": f"gang-{number}",
+        "owner_uid": "",
+        "pods": 0,
+        "labels": {},
+        "state": "",
+        "listed": False,
+    }
+    return GangSeen(time=time, number=number, kind=kind, **{**usual, **fields})
 
 
 def sent(index: int, due: int, **fields: Any) -> Sent:

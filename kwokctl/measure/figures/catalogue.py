@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kwokctl.measure.figures import api, fleet, jobs, loads, pods
+from kwokctl.measure.figures import api, fleet, gangs, jobs, loads, pods
 from kwokctl.measure.figures import latencies as of_kinds
 from kwokctl.measure.figures.figure import Figure, RunView, Since
 from kwokctl.measure.figures.replay import devices_of
@@ -12,9 +12,9 @@ from kwokctl.measure.history import History
 from kwokctl.measure.record.lines import Header
 
 FIGURES: Sequence[Figure] = (
-    *pods.FIGURES, *jobs.FIGURES, *fleet.FIGURES, *loads.FIGURES, *api.FIGURES,
+    *pods.FIGURES, *jobs.FIGURES, *gangs.FIGURES, *fleet.FIGURES, *loads.FIGURES, *api.FIGURES,
 )  # fmt: skip
-GROUPED: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES)
+GROUPED: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES, *gangs.FIGURES)
 """Those that are computed for groups of pods, too."""
 NAMED_BY_NODES: Sequence[Figure] = (
     *fleet.figures_of_devices(["DEVICE"]), *fleet.figures_of_topology(["LABEL"]),
@@ -72,6 +72,7 @@ def groups(view: RunView, key: str) -> Mapping[str, RunView]:
             jobs=[job for job in view.jobs if job.uid in owners],
             arrivals=[each for each in view.arrivals if key == "load" and each.load == name],
             since=view.since,
+            whole=view,
         )
     return found
 

@@ -1,8 +1,7 @@
 """The form of a figure, and the part of a history that it is computed from."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -11,6 +10,7 @@ from kwokctl.measure.figures.values import Missing, Value
 from kwokctl.measure.history import Gaps, History, JobHistory, PodHistory
 from kwokctl.measure.record.lines import Sent
 
+T = TypeVar("T")
 Since = Literal["due", "sent", "accepted"]
 Form = Literal["number", "distribution", "series", "levels"]
 Better = Literal["less", "more", "neither"]
@@ -18,11 +18,11 @@ _UNDIRECTED = frozenset({"count", "left_out", "open"})
 """Statistics of figures that say how many there were, and not how fast it went."""
 _USUAL: Mapping[Form, Better] = {"distribution": "less", "series": "more"}
 _NO_GAPS = Gaps()
-_SINCE = {"nodes": 2, "requests": 2, "interruptions": 2}
+_SINCE = {"gangs": 2, "nodes": 2, "requests": 2, "interruptions": 2}
 """The versions of the record since which it has these parts."""
 
 
-class RunView(msgspec.Struct, kw_only=True, dict=True):
+class RunView(msgspec.Struct, kw_only=True):
     """The part of a history that figures are computed from: all of the run, or one group of it."""
 
     history: History
@@ -31,11 +31,22 @@ class RunView(msgspec.Struct, kw_only=True, dict=True):
     arrivals: Sequence[Sent]
     since: Since = "due"
     """The time of an arrival from which latencies count."""
+    whole: "RunView | None" = None
+    """All of the run, if this is one group of it."""
 
-    @cached_property
+    _known: dict[Any, Any] = msgspec.field(default_factory=dict)
+
+    def once(self, compute: Callable[["RunView"], T]) -> T:
+        """Return what a function computes from this part of a history; several figures need it."""
+        if compute not in self._known:
+            self._known[compute] = compute(self)
+        found: T = self._known[compute]
+        return found
+
+    @property
     def fleet(self) -> FleetReplay:
         """The replay of what was taken and left of the nodes; the sizes are those of these pods."""
-        return FleetReplay(self.history, self.pods)
+        return self.once(_fleet)
 
     @property
     def pod_gaps(self) -> Gaps:
@@ -55,6 +66,10 @@ class RunView(msgspec.Struct, kw_only=True, dict=True):
         return {"due": arrival.due, "sent": arrival.sent, "accepted": arrival.accepted}[self.since]
 
 
+def _fleet(view: RunView) -> FleetReplay:
+    return FleetReplay(view.history, view.pods)
+
+
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """One figure; adding one to the list of its module is all that is to be done."""
 
@@ -67,7 +82,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     form: Form = "number"
     """The kind of its value, if it could be measured."""
     needs: str = ""
-    """The part of the record that may be missing: `jobs`, `nodes`, `requests`, `interruptions`, `probes` or `loads`."""
+    """The part of the record that may be missing: `jobs`, `gangs`, `nodes`, `requests`, `interruptions`, `probes` or `loads`."""
     better: Better | None = None
     """The better of two values. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
 

@@ -10,7 +10,8 @@ from functools import partial
 import msgspec
 
 from kwokctl.measure.figures.figure import Better, Figure, RunView
-from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value, distribution
+from kwokctl.measure.figures.spans import nth, spans
+from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value
 from kwokctl.measure.history import JobHistory, PodHistory
 
 _ENDS = 10
@@ -39,18 +40,14 @@ def _times(view: RunView, job: JobHistory, pods: list[PodHistory]) -> Times:
         submitted=view.submitted(job.uid, job.owner_uid),
         created=job.created,
         first_bound=bound[0] if bound else None,
-        bound=_last_of(bound, job.pods),
-        running=_last_of(running, job.pods),
+        bound=nth(bound, job.pods),
+        running=nth(running, job.pods),
         done=job.done,
         is_lost=job.created is None
         or any(own.hold(time) for time in own_times)
         or any(pod.at_first for pod in pods)
         or any(gaps.hold(time) for time in (*bound, *running)),
     )
-
-
-def _last_of(times: list[int], number: int) -> int | None:
-    return times[number - 1] if 0 < number <= len(times) else None
 
 
 def _all_times(view: RunView) -> list[Times]:
@@ -61,26 +58,14 @@ def _all_times(view: RunView) -> list[Times]:
 
 
 def _latency(begin: str, end: str, view: RunView) -> Value:
-    durations: list[int] = []
-    left_out = still_open = 0
-    for times in _all_times(view):
-        start, at = getattr(times, begin), getattr(times, end)
-        if at is None:
-            still_open += 1
-        elif start is None or times.is_lost:
-            left_out += 1
-        else:
-            durations.append(at - start)
-    return distribution(
-        durations, left_out=left_out, still_open=still_open, what="no Job came so far"
-    )
+    return spans(view.once(_all_times), begin, end, "no Job came so far")
 
 
 def _growth(view: RunView) -> Value:
     """Return by how much the last Jobs waited longer than the first: a queue that grows shows here."""
     known = [
         times.bound - times.created
-        for times in sorted(_all_times(view), key=lambda each: each.created or 0)
+        for times in sorted(view.once(_all_times), key=lambda each: each.created or 0)
         if times.bound is not None and times.created is not None and not times.is_lost
     ]
     if len(known) < 2 * _ENDS:

@@ -14,6 +14,7 @@ from kwokctl.measure.record.fleet_lines import (
     OtherRequests,
     PodInterruption,
 )
+from kwokctl.measure.record.gang_lines import GangChange, GangGone, GangSeen
 from kwokctl.measure.record.line import Line
 
 VERSION = 2
@@ -39,7 +40,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     topology: tuple[str, ...] = ()
     """The labels of nodes of which values are recorded."""
     missing: dict[str, str] = {}
-    """Why a part of the record is not there: by `jobs`, `nodes`, `requests`, `probes` or the name of a latency."""
+    """Why a part of the record is not there: by `jobs`, `nodes`, `requests`, `probes`, the name of a latency or a kind of gangs."""
     warm_up: bool = False
     """Whether it was a run before those that count."""
 
@@ -79,6 +80,8 @@ class PodShape(Line, tag="s"):
     """The requests as the scheduler counts them, such as `cpu=1,nvidia.com/gpu=8`; empty without any."""
     labels: dict[str, str]
     """Those that are recorded."""
+    gang: str = ""
+    """The gang that the pods name, `KIND=NAME` or `KIND=NAME:SIZE`: the kind of an object, or the key of a label or annotation."""
 
 
 class PodSeen(Line, tag="p"):
@@ -223,4 +226,5 @@ class RunMoment(Line, tag="m"):
 Lines = (
     RecordText | PodShape | PodSeen | PodChange | PodGone | JobSeen | JobChange | JobGone | Milestone | Sent
     | ApiProbe | Gap | Behind | RunMoment | NodeSeen | NodeChange | NodeGone | OtherRequests | PodInterruption
+    | GangSeen | GangChange | GangGone
 )  # fmt: skip

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TypedDict
 
 import msgspec
 
 from kwokctl.kube.collections.known_objects import Metadata
 from kwokctl.measure.record.lines import PodChange, PodGone, PodSeen, PodShape
+from kwokctl.measure.watching.gang_members import GangAnnotations, SchedulingGroup, gang_of
 from kwokctl.measure.watching.interruptions import PodInterruptions, SeenContainer
 from kwokctl.measure.watching.other_pods import OtherPods
 from kwokctl.measure.watching.requests import RequestingSpec, text_of_requests
@@ -87,12 +89,17 @@ class ChangingPod(msgspec.Struct, gc=False):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-class _WholeSpec(RequestingSpec, total=False):
+class _PodMetadata(WholeMetadata, gc=False):
+    annotations: GangAnnotations | None = None
+
+
+class _WholeSpec(RequestingSpec, TypedDict, total=False):
     priority: int | None
+    schedulingGroup: SchedulingGroup | None
 
 
 class _WholePod(msgspec.Struct, gc=False):
-    metadata: WholeMetadata
+    metadata: _PodMetadata
     spec: _WholeSpec = {}
 
 
@@ -116,14 +123,24 @@ class PodTracker:
     plural = "pods"
 
     def __init__(
-        self, emit: Emit, texts: Texts, *, labels: Sequence[str], takes_existing: bool
+        self,
+        emit: Emit,
+        texts: Texts,
+        *,
+        labels: Sequence[str],
+        takes_existing: bool,
+        gang_label: str = "",
     ) -> None:
-        """Write lines by `emit`; record the values of `labels`, and with `takes_existing` pods of before."""
+        """Write lines by `emit`; record the values of `labels`, and with `takes_existing` pods of before.
+
+        `gang_label` is the key of a label, chosen by the user, whose value is the name of a pod's gang.
+        """
         self.decode = msgspec.json.Decoder(ChangingPod).decode
         self._emit = emit
         self._texts = texts
         self._labels = labels
         self._takes_existing = takes_existing
+        self._gang_label = gang_label
         self._has_begun = False
         self._known: dict[str, _Known] = {}
         self._others = OtherPods(emit, texts)
@@ -211,18 +228,19 @@ class PodTracker:
             self._interruptions.ends(uid, number, reason, time, is_old=is_old)
 
     def _shape(self, pod: _WholePod) -> int:
-        owner = pod.metadata.controller
+        owner, notes = pod.metadata.controller, pod.metadata.annotations
         found = pod.metadata.labels or {}
+        gang = gang_of(found, notes, pod.spec.get("schedulingGroup"), self._gang_label)
         labels = {name: found[name] for name in self._labels if name in found}
         requests = text_of_requests(pod.spec)
         priority = pod.spec.get("priority") or 0
-        key = (owner.uid, priority, requests, *labels.items())
+        key = (owner.uid, priority, requests, gang, *labels.items())
         number = self._shapes.get(key)
         if number is None:
             number = self._shapes[key] = len(self._shapes) + 1
-            self._emit(
-                PodShape(number, owner.kind, owner.name, owner.uid, priority, requests, labels)
-            )
+            self._emit(PodShape(
+                number, owner.kind, owner.name, owner.uid, priority, requests, labels, gang
+            ))  # fmt: skip
         return number
 
     def _conditions(self, conditions: list[SeenCondition] | None) -> tuple[int, int]:

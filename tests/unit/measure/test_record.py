@@ -10,8 +10,9 @@ from kwokctl.errors import ConfigError, ConflictError
 from kwokctl.measure.reading import history_of
 from kwokctl.measure.record import fleet_lines, lines
 from kwokctl.measure.record.file import RecordReader, RecordWriter
+from kwokctl.measure.record.gang_lines import GangChange, GangGone
 from kwokctl.measure.record.line import Line
-from tests.support.measured import BEGIN, END, SHAPE, header, job, life, seen, sent
+from tests.support.measured import BEGIN, END, SHAPE, gang, header, job, life, seen, sent
 
 LONGEST = 200
 """Bytes of a change before compression."""
@@ -34,6 +35,9 @@ ALL = [
     fleet_lines.NodeGone(7, 1),
     fleet_lines.OtherRequests(5, "n1", 2, 1),
     fleet_lines.PodInterruption(8, 1, 0, 1),
+    gang(1, 5, "podgroups.scheduling.k8s.io"),
+    GangChange(6, 1, "Complete", 2),
+    GangGone(7, 1),
     END,
 ]
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,13 @@ current-context: x
 clusters: [{{name: x, cluster: {{server: "{url}"}}}}]
 contexts: [{{name: x, context: {{cluster: x}}}}]
 """
-_DISCOVERY: dict[str, dict[str, list[str]]] = {"apis": {"groups": []}, "v1": {"resources": []}}
+_VERSIONS = [{"groupVersion": f"jobset.x-k8s.io/{version}"} for version in ("v2", "v1")]
+_DISCOVERY: dict[str, dict[str, Any]] = {
+    "apis": {"groups": []},
+    "v1": {"resources": []},
+    "jobset.x-k8s.io": {"versions": _VERSIONS, "preferredVersion": _VERSIONS[1]},
+    "v2": {"resources": [{"name": "jobsets", "kind": "JobSet", "namespaced": True}]},
+}
 READER = AssertionReader(FIGURES)
 HOLDS, LATER = READER.read("pods.created >= 0"), READER.read("pods.created >= 1")
 Asked = Callable[..., MeasureRequest]
@@ -53,6 +60,8 @@ async def cluster(tmp_path: Path, *, refused: str = "") -> AsyncIterator[Path]:
             await reply.json({"gitVersion": "v1.99.0"})
         elif plural in _DISCOVERY:
             await reply.json(_DISCOVERY[plural])
+        elif request.path.count("/") == 2 and request.path.startswith("/apis/"):
+            await reply.refuse(404, "NotFound", "the server could not find the requested resource")
         elif plural == refused:
             await reply.refuse(403, "Forbidden", f"{plural} is forbidden")
         elif is_watch(request):
@@ -86,6 +95,20 @@ async def test_what_may_not_be_listed_is_missing_and_the_rest_is_measured(
     assert verdict(found, [], allow_undrained=False).passed
     again = history_of(request.record)
     assert (again.header, again.moments) == (found.header, found.moments)
+
+
+@pytest.mark.parametrize("refused", ["jobsets", "nothing"])
+async def test_of_gangs_what_is_served_is_watched_and_what_may_not_be_listed_is_missing(
+    tmp_path: Path, asked: Asked, refused: str
+) -> None:
+    async with cluster(tmp_path, refused=refused) as kubeconfig:
+        found = await measure_any(kubeconfig, asked(until=HOLDS), Silent())
+
+    kind = "jobsets.jobset.x-k8s.io"
+    why = {kind: f"the API server refused to list {kind}"} if refused == "jobsets" else {}
+    assert found.header.missing == why
+    kinds = {each.kind for each in found.gangs.objects.values()}
+    assert kinds == (set() if why else {kind})
 
 
 async def test_without_the_right_to_pods_nothing_is_measured(tmp_path: Path, asked: Asked) -> None:

@@ -28,6 +28,7 @@ def start(
     namespace: given.Namespace = "",
     latencies: given.Latencies = None,
     topology: given.Topology = None,
+    gang_label: given.GangLabel = "",
     by: given.By = None,
     record: given.RecordFile = "",
     kubeconfig: given.Kubeconfig = "",
@@ -46,6 +47,7 @@ def start(
     words = [f"{LATENCY}{each}" for each in found]
     words += [f"{TOPOLOGY}{key}" for key in topology or ()]
     words += [f"--by={key}" for key in by or ()]
+    words += [f"--gang-label={gang_label}"] if gang_label else []
     words += [f"--selector={selector}"] if selector else []
     words += [f"--namespace={namespace}"] if namespace else []
     words += [f"--kubeconfig={expanded(kubeconfig).absolute()}"] if kubeconfig else []

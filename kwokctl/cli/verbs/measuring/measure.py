@@ -60,6 +60,7 @@ def run(
     namespace: given.Namespace = "",
     latencies: given.Latencies = None,
     topology: given.Topology = None,
+    gang_label: given.GangLabel = "",
     record: given.RecordFile = "",
     full: given.Full = False,
     repeat: given.Repeat = None,
@@ -104,7 +105,7 @@ def run(
     words = RunWords(
         load=load, seed=seed, speed=speed, until=until, timeout=timeout, selector=selector,
         namespace=namespace, record=record, full=full, latencies=asked, labels=wanted.labels,
-        topology=tuple(topology or ()), command=tuple(command or ()),
+        topology=tuple(topology or ()), gang_label=gang_label, command=tuple(command or ()),
     )  # fmt: skip
     request = words.request(call, reader)
     file = expanded(kubeconfig) if kubeconfig else None

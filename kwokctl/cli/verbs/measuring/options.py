@@ -11,6 +11,7 @@ from kwokctl.cli.parsing.shared_options import (
     namespace_option,
 )
 from kwokctl.config import checks
+from kwokctl.kube.names import is_qualified_name
 
 
 def file_to_make(word: str) -> checks.InvalidText | None:
@@ -18,6 +19,13 @@ def file_to_make(word: str) -> checks.InvalidText | None:
     if checks.is_folder(word) or not word.strip():
         return checks.InvalidText("not a file", "give the path of a file")
     return None
+
+
+def label_key(word: str) -> checks.InvalidText | None:
+    """Accept the key of a label."""
+    if is_qualified_name(word):
+        return None
+    return checks.InvalidText("not the key of a label", "for example: example.com/gang")
 
 
 Assert = Annotated[
@@ -37,7 +45,7 @@ By = Annotated[
         "--by",
         metavar="KEY",
         help="Also compute the figures of each group of pods: namespace, owner, priority, size, load, "
-        "phase or label:NAME; may be repeated",
+        "phase, gang (the kind) or label:NAME; may be repeated",
     ),
 ]
 Since = Annotated[
@@ -171,6 +179,15 @@ Topology = Annotated[
         metavar="LABEL",
         help="A label of nodes, such as that of their rack: over how many of its values the pods of a Job are "
         "spread; may be repeated [default: topology.kubernetes.io/zone]",
+    ),
+]
+GangLabel = Annotated[
+    str,
+    typer.Option(
+        "--gang-label",
+        metavar="KEY",
+        help="Label whose value is the name of the gang that a pod belongs to, before all else that says so",
+        parser=checked("--gang-label", label_key),
     ),
 ]
 Kubeconfig = Annotated[

@@ -27,6 +27,7 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
     full: bool = False
     latencies: tuple["Latency", ...] = ()
     topology: tuple[str, ...] = ()
+    gang_label: str = ""
     labels: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
 
@@ -54,6 +55,7 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
             labels=self.labels,
             latencies=self.latencies,
             topology=self.topology,
+            gang_label=self.gang_label,
             command=self.command,
             until=reader.read(self.until, "'--until'") if self.until else None,
             timeout=self.timeout,

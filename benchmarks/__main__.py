@@ -38,6 +38,7 @@ _NAMES = (
 _ONLY_WHEN_NAMED = (
     "autoscaling",
     "capacity",
+    "figures",
     "measuring",
     "one_replica",
     "replicas",

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from docs.generate_options import filled
+from kwokctl.measure.comparing.comparison import RunComparison
 from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
 from kwokctl.measure.reports.repeated import RepeatedReport
 from kwokctl.measure.reports.report import RunReport
@@ -16,6 +17,7 @@ PAGE = FOLDER / "measure.md"
 SCHEMAS = {
     "measure-report": RunReport,
     "measure-repeated": RepeatedReport,
+    "measure-comparison": RunComparison,
 }
 
 

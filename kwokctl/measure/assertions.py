@@ -56,6 +56,7 @@ _UNITS = {
 _EXAMPLE = "for example: 'pods.created_to_bound.p99 < 5s'"
 _EXAMPLES = {"distribution": "p99", "series": "peak", "levels": "max"}
 """A statistic of each form of a figure."""
+_NUMBER_EXAMPLE = "for example: 'pods.created_to_bound.p99'"
 
 
 class FigureNumber(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +122,16 @@ class AssertionReader:
             compare=match["compare"],
             limit=_limit(match["value"], number.figure, fault, match.start("value")),
         )
+
+    def number(self, text: str, place: str = "'--figure'") -> FigureNumber:
+        """Read the name of a number, such as `jobs.jct[load=short].p50`; UsageError likewise."""
+        match = _FORM.fullmatch(text)
+        if match is None or match["compare"]:
+            raise UsageError(f"{place} is '{text}', not a figure", hint=_NUMBER_EXAMPLE)
+        fault = _Fault(text, place)
+        if rest := match["value"]:
+            raise fault.at(match.start("value"), f"'{rest}' is too much")
+        return self._number(match, text, fault)
 
     def _number(self, match: re.Match[str], text: str, fault: "_Fault") -> FigureNumber:
         figure, statistic = self.find(match["name"] + (match["statistic"] or ""), fault)

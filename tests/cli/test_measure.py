@@ -255,3 +255,80 @@ def test_a_dry_run_says_how_often_and_how_the_cluster_is_reset(in_process: Kwokc
     assert "Do so 5 times after 1 that do not count, each after a rewind" in " ".join(
         done.stdout.split()
     )
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[str, str]:
+    """Four runs of A, and four of B that are a third slower."""
+    for side, latencies in (("a", (90, 91, 92, 93)), ("b", (120, 121, 122, 123))):
+        (tmp_path / side).mkdir()
+        for number, latency in enumerate(latencies):
+            with RecordWriter(tmp_path / side / f"{number}.jsonl.gz") as writer:
+                writer.begin(header())
+                for line in (BEGIN, *TEXTS, SHAPE, *life(1, 0, latency * MS, 900 * MS), END):
+                    writer.add(line)
+    return str(tmp_path / "a"), str(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [((), 0), (("--max-worse", "50%"), 0), (("--max-worse", "5%"), 1), (("--max-worse", "0 %"), 1)],
+)
+def test_a_comparison_fails_only_beyond_the_limit(
+    in_process: Kwokctl, sides: tuple[str, str], words: tuple[str, ...], code: int
+) -> None:
+    done = in_process("measure", "compare", *sides, *words, "-o", "json")
+
+    assert (done.returncode, done.stderr) == (code, "")
+    report = json.loads(done.stdout)
+    assert [each["verdict"] for each in report["figures"]] == ["worse", "worse"]
+    assert report["passed"] is (code == 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("only",), "'kwokctl measure compare' needs A and B, and 1 were given"),
+        (("--run-a", "true"), "'--run-a' and '--run-b' go together"),
+        (("a", "b", "--run-a", "true", "--run-b", "true"), "'--run-a' and '--run-b' go together"),
+        (("a", "b", "--max-worse", "5"), "'--max-worse' is '5', not a percentage"),
+        (("a", "b", "--repeat", "5", "--vary-seed"), "'--vary-seed' needs '--load'"),
+        (
+            ("--run-a", "true", "--run-b", "true", "--figure", "pods.bound"),
+            "neither less nor more is better",
+        ),
+    ],
+)
+def test_comparisons_that_make_no_sense_are_refused(
+    in_process: Kwokctl, words: tuple[str, ...], problem: str
+) -> None:
+    done = in_process("measure", "compare", *words)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+
+
+def test_commands_to_compare_are_measured_in_turn(
+    runner: RecordingRunner, environ: dict[str, str], tmp_path: Path
+) -> None:
+    runner.answers["repeat_own"] = []
+    base = str(tmp_path / "x.jsonl.gz")
+    words = ("--run-a", "./one.sh", "--run-b", "./two.sh", "--repeat", "2", "--record", base)
+
+    run(["measure", "compare", *words], runner)
+
+    [(_, arguments, _)] = runner.calls
+    assert [(each.record.name, each.command[-1]) for each in arguments[2]] == [
+        ("x-a-1.jsonl.gz", "./one.sh"),
+        ("x-b-1.jsonl.gz", "./two.sh"),
+        ("x-a-2.jsonl.gz", "./one.sh"),
+        ("x-b-2.jsonl.gz", "./two.sh"),
+    ]
+
+
+def test_a_dry_run_of_a_comparison_says_what_would_be_measured(in_process: Kwokctl) -> None:
+    done = in_process("measure", "compare", "--dry-run", "--run-a", "x", "--run-b", "y")
+
+    assert "Measure 'x' and 'y' in turn, and compare them. Do so 5 times" in " ".join(
+        done.stdout.split()
+    )

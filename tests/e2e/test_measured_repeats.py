@@ -115,3 +115,20 @@ def test_any_cluster_is_reset_by_a_command(cluster: Installed, tmp_path: Path) -
     assert value(report, "pods.running")["values"] == [1, 1]
     assert marks(cluster) == ["mine"]
     assert MARK not in done.err
+
+
+def test_two_commands_are_measured_in_turn_and_compared(cluster: Installed, tmp_path: Path) -> None:
+    commands = (
+        "--run-a", "kubectl create deployment web --image=x --replicas=3",
+        "--run-b", "kubectl create deployment web --image=x --replicas=4",
+    )  # fmt: skip
+    words = ("--repeat", "1", "--record", str(tmp_path / "two.jsonl.gz"), "-o", "json")
+
+    done = cluster.run("measure", "compare", *commands, *words)
+
+    assert done.code == 0, f"{done.out}{done.err}"
+    comparison = json.loads(done.out)
+    assert [comparison[side]["records"] for side in "ab"] == [
+        [str(tmp_path / f"two-{side}-1.jsonl.gz")] for side in "ab"
+    ]
+    assert {each["verdict"] for each in comparison["figures"]} == {"too few runs"}

@@ -11,7 +11,7 @@ from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.grammar import usual_group
 from kwokctl.cli.parsing.shared_options import LoadSeed, LoadSpeed
-from kwokctl.cli.verbs.measuring import background
+from kwokctl.cli.verbs.measuring import background, compare
 from kwokctl.cli.verbs.measuring import options as given
 from kwokctl.cli.verbs.measuring.repeating import RepeatWords
 from kwokctl.cli.verbs.measuring.reporting import ReportWords
@@ -44,6 +44,7 @@ def register(app: typer.Typer) -> None:
     )
     commands.command(below, "run", examples=runs)(run)
     commands.command(below, "report", examples=reports)(report)
+    compare.register(below)
     background.register(below)
     commands.command(below, "fields", examples=("kwokctl measure fields",))(fields)
 

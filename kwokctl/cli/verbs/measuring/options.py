@@ -1,17 +1,32 @@
 """The options that the commands of `measure` share."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from kwokctl.cli.parsing.option_values import checked, duration, one_of, whole_number
+from kwokctl.cli.parsing.option_values import checked, duration, number, one_of, whole_number
 from kwokctl.cli.parsing.shared_options import (
     file_option,
     format_option,
     namespace_option,
 )
 from kwokctl.config import checks
+from kwokctl.errors import UsageError
 from kwokctl.kube.names import is_qualified_name
+
+
+def percentage(flag: str) -> Callable[[str], float]:
+    """Make the reader of a share such as `5%` or `0.5 %`; it returns 0.05 for 5 %."""
+    read = number(flag, least=0, most=1000)
+
+    def share(text: str) -> float:
+        percent = str(text).strip()
+        if not percent.endswith("%"):
+            raise UsageError(f"'{flag}' is '{text}', not a percentage", hint="for example: 5%")
+        return read(percent[:-1].strip()) / 100
+
+    return share
 
 
 def file_to_make(word: str) -> checks.InvalidText | None:
@@ -213,5 +228,50 @@ Command = Annotated[
         metavar="-- COMMAND ...",
         help="What to run meanwhile, with the cluster's KUBECONFIG; its output goes to standard error",
         show_default=False,
+    ),
+]
+Sides = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="A B",
+        help="Records of A and of B: a folder, a pattern in quotes, or what was given to '--record' of repeated runs",
+        show_default=False,
+    ),
+]
+RunA = Annotated[
+    str,
+    typer.Option(
+        "--run-a",
+        metavar="COMMAND",
+        help="Shell command to measure as A; its runs and those of '--run-b' alternate",
+    ),
+]
+RunB = Annotated[
+    str, typer.Option("--run-b", metavar="COMMAND", help="Shell command to measure as B")
+]
+Figures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--figure",
+        metavar="NAME",
+        help="What is compared, such as 'pods.created_to_bound.p99'; may be repeated "
+        "[default: pods.created_to_bound.p50 and .p99, jobs.jct.p50]",
+    ),
+]
+MaxWorse = Annotated[
+    float | None,
+    typer.Option(
+        "--max-worse",
+        metavar="PERCENT",
+        help="Fail if a figure of B is worse by more than this, such as 5%: if the interval lies wholly beyond it",
+        parser=percentage("--max-worse"),
+    ),
+]
+Across = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--across",
+        metavar="CONDITION",
+        help="Compare although this condition differs, such as 'kubernetes'; may be repeated",
     ),
 ]

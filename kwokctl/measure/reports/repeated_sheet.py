@@ -1,6 +1,6 @@
 """The report on repeated runs, as tables and lists. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kwokctl.measure.figures.catalogue import STATISTICS
 from kwokctl.measure.reports.repeated import (
@@ -13,15 +13,18 @@ from kwokctl.measure.reports.sheets import Sheet
 from kwokctl.measure.reports.tables import Table
 from kwokctl.measure.reports.words import number, seconds
 
-_STATISTICS = frozenset((*STATISTICS["distribution"], *STATISTICS["series"]))
-_SHOWN = ("p50", "p99", "peak", "sustained")
+_STATISTICS = frozenset(word for words in STATISTICS.values() for word in words)
+_SHOWN = frozenset({"p50", "p99", "peak", "sustained"})
 """The statistics that a table shows; the others are in JSON and CSV."""
+_OF_LEVELS = frozenset({"mean", "max"})
+"""Likewise, of figures that have no percentiles."""
 _NO_RANGE = "-"
 
 
 def sheet_of(report: RepeatedReport) -> Sheet:
     """Return the report on repeated runs."""
-    numbers = [each for each in report.numbers if each.known and _is_shown(each)]
+    names = frozenset(each.name for each in report.numbers)
+    numbers = [each for each in report.numbers if each.known and _is_shown(each.name, names)]
     return Sheet(
         title=f"{'PASSED' if report.passed else 'FAILED'}: {len(report.runs)} runs of {report.cluster}",
         remarks=(
@@ -41,8 +44,10 @@ def _heading(run: RunOutcome) -> str:
     return run.record.rpartition("/")[2]
 
 
-def _is_shown(each: RepeatedNumber) -> bool:
-    statistic = each.name.rpartition(".")[2]
+def _is_shown(name: str, names: Collection[str]) -> bool:
+    figure, _, statistic = name.rpartition(".")
+    if statistic in _OF_LEVELS:
+        return f"{figure}.p50" not in names
     return statistic in _SHOWN or statistic not in _STATISTICS
 
 

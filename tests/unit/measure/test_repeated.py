@@ -16,11 +16,17 @@ from kwokctl.measure.record.lines import Lines, RunMoment
 from kwokctl.measure.record.names import number_of_run, record_of_run, runs_of
 from kwokctl.measure.repeating.schedule import Repetition, scheduled
 from kwokctl.measure.reports.forms import sheet_in, write_sheet
-from kwokctl.measure.reports.repeated import RepeatedReport, one_of_several, repeated_report
+from kwokctl.measure.reports.repeated import (
+    RepeatedNumber,
+    RepeatedReport,
+    one_of_several,
+    repeated_report,
+)
 from kwokctl.measure.reports.repeated_sheet import sheet_of
 from kwokctl.measure.reports.report import ReportRequest
 from kwokctl.measure.request import MeasureRequest
 from kwokctl.measure.verdict import INTERRUPTED
+from kwokctl.replacing import replace
 from tests.support.measured import MS, SECOND, history, life
 
 SCHEMA = Path(__file__).parents[3] / "docs/reference/measure-repeated.schema.json"
@@ -80,6 +86,15 @@ def test_a_run_that_failed_fails_all_and_is_named() -> None:
         "there were 3 of 5 runs",
     )
     assert [run.verdict.passed for run in report.runs] == [True, True, False]
+
+
+def test_the_table_shows_percentiles_and_of_levels_the_mean_and_the_most() -> None:
+    names = ("a.mean", "a.p50", "a.p90", "a.max", "b.mean", "b.min", "b.max", "b.last", "c.created")
+    numbers = tuple(RepeatedNumber(name=name, unit="", median=1, values=(1,)) for name in names)
+
+    [_, figures] = sheet_of(replace(reported(), numbers=numbers)).tables
+
+    assert [row[0] for row in figures.rows] == ["a.p50", "b.mean", "b.max", "c.created"]
 
 
 def test_each_form_has_the_values_of_all_runs(tmp_path: Path) -> None:

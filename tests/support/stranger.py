@@ -21,7 +21,8 @@ from tests.support.installed import Installed
 from tests.support.listeners import Listener
 
 NOBODY = 65534
-_PATIENCE = 5.0
+_PATIENCE = 30.0
+"""Seconds until a request counts as refused: a busy server, which would have answered, must not look closed."""
 _PRETENCE = {"X-Remote-User": "kwok-admin", "X-Remote-Group": "system:masters"}
 """What a front proxy says of whom it asks for."""
 

@@ -9,6 +9,7 @@ __all__ = [
     "definitions",
     "fake_nodes",
     "heartbeat",
+    "host_pages",
     "metrics_page",
     "setting",
     "stage_language",

@@ -21,7 +21,7 @@ def _no_identities(_: ClusterOptions) -> tuple[Identity, ...]:
     return ()
 
 
-def _no_metrics(_: Setting, __: ComponentName) -> None:
+def _no_metrics(_: Setting, __: ComponentName | None) -> None:
     return None
 
 
@@ -43,8 +43,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     version: Callable[[ClusterOptions], str] = _kubernetes
     embedded: Artifact | None = None
     """The program that kwokctl brings for it, which is started unless the user gives one."""
-    metrics: Callable[[Setting, ComponentName], MetricsPage | None] = _no_metrics
-    """Returns the address of its metrics, for other components."""
+    metrics: Callable[[Setting, ComponentName | None], MetricsPage | None] = _no_metrics
+    """Returns the address of its metrics, for another component or, None, for this host."""
     collect: Callable[[Setting, Pages], Mapping[Path, str]] = _no_files
     """Returns the files that it reads about the metrics of the cluster's components."""
     is_added_by_port: bool = False

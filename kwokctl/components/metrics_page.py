@@ -17,7 +17,7 @@ class MetricsPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page in the Prometheus text format."""
 
     address: str
-    """`HOST:PORT`, as another component dials it."""
+    """`HOST:PORT`, as the component that asks dials it, or this host."""
     path: str = "/metrics"
     client: str = PROMETHEUS
     """The identity whose certificate is shown there; an empty one is for plain HTTP."""
@@ -32,12 +32,14 @@ Pages = Mapping[ComponentName, MetricsPage]
 """The pages of metrics of a cluster's components."""
 
 
-def own_page(name: ComponentName, setting: Setting, dialler: ComponentName) -> MetricsPage:
+def own_page(name: ComponentName, setting: Setting, dialler: ComponentName | None) -> MetricsPage:
     """Return the page that a component has on its own port."""
     return MetricsPage(address=setting.address(name, dialler=dialler))
 
 
-def relayed_page(name: ComponentName, setting: Setting, dialler: ComponentName) -> MetricsPage:
+def relayed_page(
+    name: ComponentName, setting: Setting, dialler: ComponentName | None
+) -> MetricsPage:
     """Return the page that the kubelet server has for a component.
 
     It is there for those whose own page is given only to clients that may do anything else, too.

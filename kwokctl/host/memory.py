@@ -36,6 +36,12 @@ def available_memory(root: Path = Path("/")) -> int:
     return min((size for size in (whole, now, *left) if size), default=0)
 
 
+def oom_kills(root: Path = Path("/")) -> int:
+    """Return how many processes the kernel has killed since boot because there was no memory left (proc_vmstat(5))."""
+    lines = map(str.split, text_of(root / "proc/vmstat").splitlines())
+    return next((int(words[1]) for words in lines if words[0] == "oom_kill"), 0)
+
+
 def _of_machine(root: Path, wanted: str) -> int:
     """Return a line of the kernel's account of memory, in bytes (proc_meminfo(5))."""
     for line in text_of(root / "proc/meminfo").splitlines():

@@ -16,6 +16,7 @@ from kwokctl.measure.figures.catalogue import STATISTICS, groups
 from kwokctl.measure.figures.figure import Figure, RunView
 from kwokctl.measure.figures.fleet import figure_of_device
 from kwokctl.measure.figures.values import (
+    Bounds,
     Durations,
     Levels,
     Missing,
@@ -38,7 +39,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_VALUE = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)([a-z%/]*)")
+_VALUE = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)([a-zA-Z%/]*)")
 _ONE = Decimal(1)
 _UNITS = {
     "s": {
@@ -51,10 +52,15 @@ _UNITS = {
     },
     "%": {"": _ONE, "%": _ONE},
     "/s": {"": _ONE, "/s": _ONE},
+    "B": {
+        "": _ONE,
+        "B": _ONE,
+        **{f"{prefix}i": Decimal(1024) ** power for power, prefix in enumerate("KMGT", 1)},
+    },
     "": {"": _ONE},
 }
 _EXAMPLE = "for example: 'pods.created_to_bound.p99 < 5s'"
-_EXAMPLES = {"distribution": "p99", "series": "peak", "levels": "max"}
+_EXAMPLES = {"distribution": "p99", "series": "peak", "levels": "max", "bounds": "p99"}
 """A statistic of each form of a figure."""
 _NUMBER_EXAMPLE = "for example: 'pods.created_to_bound.p99'"
 
@@ -66,13 +72,22 @@ class FigureNumber(msgspec.Struct, frozen=True, kw_only=True):
     figure: Figure
     statistic: str
     group: tuple[str, str] | None = None
-    """The key and the value that pods must have, as in `load=web`."""
+    """The key and the value that pods must have, as in `load=web`; or the part of the figure that is meant."""
+
+    @property
+    def part(self) -> str:
+        """The part of the figure that is meant; empty for all of it."""
+        return self.group[1] if self.group and self.group[0] == self.figure.parts else ""
 
     def of(self, view: RunView) -> float | str:
         """Return the number, or why there is none."""
+        return number_of(self._value(view), self.statistic)
+
+    def _value(self, view: RunView) -> Value:
+        if self.part:
+            return part_of(self.figure.value(view), self.part, self.figure.parts)
         found = _in_group(view, self.group)
-        value: Value = Missing(found) if isinstance(found, str) else self.figure.value(found)
-        return number_of(value, self.statistic)
+        return Missing(found) if isinstance(found, str) else self.figure.value(found)
 
 
 class Assertion(FigureNumber, frozen=True, kw_only=True):
@@ -135,7 +150,7 @@ class AssertionReader:
 
     def _number(self, match: re.Match[str], text: str, fault: "_Fault") -> FigureNumber:
         figure, statistic = self.find(match["name"] + (match["statistic"] or ""), fault)
-        group = _group(match["group"], fault, match.start("group"))
+        group = _group(match["group"], figure, fault, match.start("group"))
         return FigureNumber(text=text.strip(), figure=figure, statistic=statistic, group=group)
 
     def is_figure(self, name: str) -> bool:
@@ -179,21 +194,21 @@ def _limit(word: str, figure: Figure, fault: "_Fault", place: int) -> float:
     match = _VALUE.fullmatch(word)
     units = _UNITS[figure.unit]
     if match is None or match[2] not in units:
-        example = {"s": "5s or 250ms", "%": "99.5%", "/s": "300"}.get(figure.unit, "0")
+        example = {"s": "5s or 250ms", "%": "99.5%", "/s": "300", "B": "512Mi"}.get(
+            figure.unit, "0"
+        )
         raise fault.at(place, f"'{word}' is not a value of '{figure.name}'", f"such as {example}")
     return float(Decimal(match[1]) * units[match[2]])
 
 
-def _group(word: str | None, fault: "_Fault", place: int) -> tuple[str, str] | None:
+def _group(word: str | None, figure: Figure, fault: "_Fault", place: int) -> tuple[str, str] | None:
     if word is None:
         return None
     key, has_value, value = word[1:-1].partition("=")
-    if not has_value or not (key in GROUPS or key.startswith("label:")):
-        raise fault.at(
-            place,
-            f"'{word}' is not a group",
-            f"write KEY=VALUE; a key is one of {', '.join(GROUPS)} and label:NAME",
-        )
+    is_known = key == figure.parts if figure.parts else key in GROUPS or key.startswith("label:")
+    if not has_value or not is_known:
+        keys = figure.parts or f"one of {', '.join(GROUPS)} and label:NAME"
+        raise fault.at(place, f"'{word}' is not a group", f"write KEY=VALUE; a key is {keys}")
     return key, value
 
 
@@ -224,6 +239,21 @@ def _judged(assertion: Assertion, view: RunView) -> Judgement:
     return Judgement(assertion=assertion.text, passed=passed, actual=actual, unit=unit)
 
 
+def part_of(value: Value, name: str, key: str) -> Value:
+    """Return a part of a value, or why there is none."""
+    found: Value | None = None
+    match value:
+        case Missing():
+            return value
+        case SingleNumber(_, detail) if name in detail:
+            found = SingleNumber(detail[name])
+        case Levels() | Bounds():
+            found = value.parts.get(name)
+        case _:
+            pass
+    return found or Missing(f"there is nothing with {key}={name}")
+
+
 def _in_group(view: RunView, group: tuple[str, str] | None) -> RunView | str:
     """Return the part of a run that an assertion is about, or why there is none."""
     if group is None:
@@ -243,3 +273,6 @@ def number_of(value: Value, statistic: str) -> float | str:
         case Durations() | Series() | Levels():
             found: float | None = getattr(value, statistic)
             return "it went on for less than 10 s" if found is None else float(found)
+        case Bounds():
+            bound: float | None = getattr(value, statistic)
+            return f"it is above {value.largest:g} s" if bound is None else float(bound)

@@ -22,8 +22,8 @@ from kwokctl.model import ClusterName
 
 RECORD = "--record"
 """The option whose value is the record, in the words of the process."""
-LATENCY, TOPOLOGY = "--latency=", "--topology="
-"""Before each latency, and before each label of nodes, likewise."""
+LATENCY, TOPOLOGY, METRIC = "--latency=", "--topology=", "--metric="
+"""Before each latency, each label of nodes and each metric, likewise."""
 _POLL = 0.1
 _GRACE = 60.0
 """Seconds in which a recording writes what it still has."""
@@ -81,7 +81,7 @@ async def stop(home: Home, name: ClusterName) -> Path:
 
 
 def asked_of(home: Home, name: ClusterName, option: str) -> list[str]:
-    """Return what the recording under way was asked for by `LATENCY` or `TOPOLOGY`."""
+    """Return what the recording under way was asked for by `LATENCY`, `TOPOLOGY` or `METRIC`."""
     process = running(home, name)
     words = process.words if process else []
     return [word.removeprefix(option) for word in words if word.startswith(option)]

@@ -11,6 +11,7 @@ import msgspec
 
 from kwokctl.measure.fleet_history import FleetHistory
 from kwokctl.measure.gang_history import GangHistory, GangObject
+from kwokctl.measure.plane_history import PlaneHistory
 from kwokctl.measure.record.lines import (
     ApiProbe,
     Behind,
@@ -127,6 +128,7 @@ class History:
         self.jobs_by_uid: dict[str, JobHistory] = {}
         self.texts: dict[int, str] = {0: ""}
         self.fleet = FleetHistory(self.texts)
+        self.plane = PlaneHistory(self.texts)
         self.arrivals: list[Sent] = []
         self.arrival_of: dict[str, Sent] = {}
         """By the uid of what it has made."""
@@ -163,6 +165,7 @@ class History:
             RunMoment: self._moment,
             **self.fleet.takers,
             **self.gangs.takers,
+            **self.plane.takers,
         }
 
     @classmethod

@@ -1,9 +1,6 @@
 """One run under way: what is done in it, in which order, and what is written of it."""
 
 import asyncio
-import time
-from collections.abc import Callable
-from datetime import UTC, datetime
 
 from kwokctl.host.process import run_in_view
 from kwokctl.kube.kubeconfig.access import Access
@@ -11,10 +8,13 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.load.arrival import Arrival
 from kwokctl.load.run_loads import run_loads
 from kwokctl.measure import conditions, ending
+from kwokctl.measure.clock import RunClock
 from kwokctl.measure.history import History
 from kwokctl.measure.record.file import RecordWriter
 from kwokctl.measure.record.lines import Header, Lines, RunMoment, Sent
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.sampling.plane import PlaneSampler
+from kwokctl.measure.sampling.profiles import profiling
 from kwokctl.measure.verdict import COMMAND, INTERRUPTED, LOAD, UNDRAINED
 from kwokctl.measure.watching.recorder import Followed, RunRecorder
 from kwokctl.progress import Progress, Step
@@ -27,17 +27,6 @@ _EVERY = 1.0
 
 class _PatienceError(Exception):
     """Arrivals are over, and what was asked for has not come in time."""
-
-
-class RunClock:
-    """The time since a record began; the clock of the wall is looked at once, in the same moment."""
-
-    def __init__(self, wall: Callable[[], float]) -> None:
-        self.start = time.monotonic_ns()
-        self.wall = datetime.fromtimestamp(wall(), UTC)
-
-    def __call__(self) -> int:
-        return time.monotonic_ns() - self.start
 
 
 class OneRun:
@@ -59,6 +48,7 @@ class OneRun:
         self._busy = conditions.Busy()
         self._is_over = False
         self.kinds: list[Followed] = []
+        self.plane: PlaneSampler | None = None
         self.history = History(header)
         self.writer: RecordWriter | None = None
 
@@ -80,7 +70,10 @@ class OneRun:
     async def work(self, access: Access, progress: Progress, step: Step) -> None:
         """Record from the beginning to the end."""
         recorder = RunRecorder(self._pool, self.kinds, self.emit, self._now)
-        async with recorder.recording(), beside(self._report(step)):
+        assert self.plane is not None
+        profiles = profiling(self.plane.sources, self._request.profiles, self._note)
+        sampling = self.plane.sampling()
+        async with profiles, recorder.recording(), sampling, beside(self._report(step)):
             try:
                 await self._go(access, progress)
             except (TimeoutError, _PatienceError):

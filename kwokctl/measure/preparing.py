@@ -1,6 +1,6 @@
 """Asks a cluster for all that a run needs, so that what is refused is refused before anything begins."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from kwokctl import __version__
@@ -11,12 +11,15 @@ from kwokctl.kube.collections.paging import ListQuery, one_page
 from kwokctl.kube.resource import JOBS, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.measure import conditions
+from kwokctl.measure.clock import RunClock
 from kwokctl.measure.figures.fleet import ZONE
 from kwokctl.measure.figures.latencies import PREFIX
 from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL
-from kwokctl.measure.one_run import OneRun, RunClock
+from kwokctl.measure.one_run import OneRun
 from kwokctl.measure.record.lines import Header, RunScope
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.sampling.plane import PlaneSampler, looked_at
+from kwokctl.measure.sampling.sources import Sources
 from kwokctl.measure.served_gangs import served_gangs
 from kwokctl.measure.watching.gangs import GANG_KINDS, GangTracker
 from kwokctl.measure.watching.jobs import JobTracker
@@ -25,27 +28,36 @@ from kwokctl.measure.watching.nodes import NodeTracker
 from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Followed, Tracker
 from kwokctl.measure.watching.texts import Texts
+from kwokctl.model import KUBE_APISERVER
 
 _REFUSED = (403, 404)
 
 
 async def prepared(
-    cluster: MeasuredCluster, request: MeasureRequest, pool: Pool, wall: Callable[[], float]
+    cluster: MeasuredCluster,
+    request: MeasureRequest,
+    sources: Sources,
+    clock: RunClock,
+    missing: dict[str, str],
 ) -> OneRun:
-    """Return a run that can begin; ApiError or NotFoundError for what the cluster refuses or lacks."""
+    """Return a run that can begin; what will not be in its record is added to `missing`.
+
+    Raises ApiError or NotFoundError for what the cluster refuses or lacks.
+    """
+    pool = sources[KUBE_APISERVER].pool
     client = Client(pool)
     finder = KindFinder(client)
     resources = [await finder.find(each.kind) for each in request.latencies]
     await one_page(pool, _query(PODS, request.scope).path(limit="1"))
-    missing = await _missing(pool, request, resources)
+    missing |= await _missing(pool, request, resources)
     gangs = await served_gangs(client, request.scope.namespace)
     missing |= {name: why for name, why in gangs.items() if isinstance(why, str)}
+    plane = await looked_at(sources, cluster.components, request.metrics, missing)
     known = dict(await conditions.of_cluster(client))
     if cluster.saved is not None:
         known |= conditions.of_own_cluster(cluster.saved)
     labels = (RUN_LABEL, LOAD_LABEL, *request.labels)
     topology = tuple(dict.fromkeys((ZONE, *request.topology)))
-    clock = RunClock(wall)
     header = Header(
         wall=clock.wall.isoformat(timespec="microseconds"),
         kwokctl=__version__,
@@ -59,18 +71,21 @@ async def prepared(
         labels=labels,
         latencies=tuple(map(str, request.latencies)),
         topology=topology,
+        metrics=tuple(map(str, plane.metrics)),
         missing=missing,
         warm_up=request.is_warm_up,
     )
     run = OneRun(request, header, pool, cluster, clock)
-    run.kinds = [*_followed(run, request, resources, labels), *_followed_gangs(run, gangs, labels)]
+    texts = Texts(run.emit)
+    run.kinds = [*_followed(run, request, resources, texts), *_followed_gangs(run, gangs, labels)]
+    run.plane = PlaneSampler(plane, run.emit, texts, clock, run.history.plane)
     return run
 
 
 def _followed(
-    run: OneRun, request: MeasureRequest, resources: Sequence[Resource], labels: Sequence[str]
+    run: OneRun, request: MeasureRequest, resources: Sequence[Resource], texts: Texts
 ) -> list[Followed]:
-    scope, texts = request.scope, Texts(run.emit)
+    scope, labels = request.scope, run.history.header.labels
     existing = scope.takes_existing
     pods = PodTracker(
         run.emit, texts, labels=labels, takes_existing=existing, gang_label=request.gang_label

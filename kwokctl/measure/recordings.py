@@ -39,7 +39,10 @@ def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
         conditions={"cluster": f"the recording '{path}'"},
         labels=labels,
         topology=(ZONE,),
-        missing={"probes": "a recording of 'snapshot record' has no probes"},
+        missing={
+            "probes": "a recording of 'snapshot record' has no probes",
+            "control plane": "a recording of 'snapshot record' has no metrics",
+        },
     )
     recording = _Recording(header)
     file = ObjectFile(path)

@@ -10,6 +10,8 @@ from kwokctl.load.documents import Load
 from kwokctl.load.past_api.way import WayIn, no_way
 from kwokctl.measure.assertions import Assertion
 from kwokctl.measure.record.lines import RunScope
+from kwokctl.measure.sampling.metric import Metric
+from kwokctl.measure.sampling.sources import Components
 from kwokctl.measure.watching.kinds import Latency
 
 
@@ -23,6 +25,8 @@ class MeasuredCluster(msgspec.Struct, frozen=True, kw_only=True):
     """With which a command finds it."""
     way: WayIn = no_way
     """The way past its API server, for loads that ask for it."""
+    components: Components | None = None
+    """Its components, likewise."""
 
     def __str__(self) -> str:
         if self.saved:
@@ -41,6 +45,7 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The labels of nodes of which values are recorded."""
     gang_label: str = ""
     """The key of the label whose value is the name of the gang of a pod; empty without one."""
+    metrics: tuple[Metric, ...] = ()
     command: tuple[str, ...] = ()
     loads: tuple[Load, ...] = ()
     seed: int = 0
@@ -52,6 +57,8 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is a run before those that count."""
     timeout: float | None = None
     """Seconds after the last arrival; None for the usual ones, without arrivals for no limit."""
+    profiles: Path | None = None
+    """The folder for CPU profiles of components, if they are wanted."""
 
     @property
     def has_end(self) -> bool:

@@ -9,10 +9,14 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.tools import environment
 from kwokctl.load.past_api.way import way_into
+from kwokctl.measure.clock import RunClock
 from kwokctl.measure.history import History
+from kwokctl.measure.own_components import components_of
 from kwokctl.measure.preparing import prepared
 from kwokctl.measure.record.file import RecordWriter
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.sampling.audit_log import RECORDER_AGENT
+from kwokctl.measure.sampling.sources import open_sources
 from kwokctl.measure.whole_objects import recording_whole
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
@@ -34,8 +38,10 @@ async def measure_any(kubeconfig: Path, request: MeasureRequest, progress: Progr
 def own_cluster(home: Home, name: ClusterName) -> MeasuredCluster:
     """Return a cluster of this kwokctl; NotFoundError if there is none of this name."""
     paths = home.paths(name)
+    saved = load(paths, name)
     return MeasuredCluster(
-        saved=load(paths, name),
+        saved=saved,
+        components=components_of(home, saved),
         kubeconfig=paths.own_kubeconfig,
         environment=environment(home, name),
         way=way_into(home, name),
@@ -52,8 +58,12 @@ async def _measure(
 ) -> History:
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     source = ExportSource(kubeconfig=cluster.kubeconfig)
-    async with source.connected() as (access, pool):
-        run = await prepared(cluster, request, pool, wall)
+    missing: dict[str, str] = {}
+    async with (
+        source.connected(user_agent=RECORDER_AGENT) as (access, pool),
+        open_sources(cluster.components, pool, missing) as sources,
+    ):
+        run = await prepared(cluster, request, sources, RunClock(wall), missing)
         with RecordWriter(request.record) as writer, progress.step("Measuring") as step:
             writer.begin(run.history.header)
             run.writer = writer

@@ -1,10 +1,13 @@
 """The verdict on a run: whether its figures mean something, and whether it came to an end. Pure."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from kwokctl.measure.assertions import Judgement
 from kwokctl.measure.figures.values import SECOND
 from kwokctl.measure.history import History
+from kwokctl.measure.plane_history import PROFILES, WHY_ENDED
 
 LATE = SECOND
 """The longest time that what was received may wait."""
@@ -42,9 +45,11 @@ def verdict(
         problems.append("it was interrupted before its end")
     if load := moments.get(LOAD):
         remarks.append(load.detail)
+    if profiles := moments.get(PROFILES):
+        remarks.append(profiles.detail)
     if failures := sum(not each.passed for each in judgements):
         problems.append(f"{failures:,} of {len(judgements):,} assertions failed")
-    remarks += _gaps(history)
+    remarks += [*_past_the_api_server(history), *_gaps(history)]
     return MeasuredVerdict(
         passed=not problems,
         valid=not invalid,
@@ -55,7 +60,7 @@ def verdict(
 
 
 def _invalid(history: History) -> list[str]:
-    found = []
+    found = [*_ended(history)]
     if history.behind > LATE:
         found.append(
             f"invalid: the recorder was {history.behind / SECOND:.1f} s behind; run it on a machine with "
@@ -64,6 +69,22 @@ def _invalid(history: History) -> list[str]:
     if history.is_cut or "end" not in history.moments:
         found.append("invalid: the end of the record is missing")
     return found
+
+
+def _ended(history: History) -> Iterator[str]:
+    """Say which components did not run all the time, and why, if that is known."""
+    for name, what in history.plane.interrupted().items():
+        why = history.moments.get(f"{WHY_ENDED}{name}")
+        reason = f": {why.detail}" if why else ""
+        yield f"invalid: {name} {what} while it was measured{reason}"
+
+
+def _past_the_api_server(history: History) -> Iterator[str]:
+    if history.header.conditions.get("data path") == "etcd" and history.plane.samples:
+        yield (
+            "the fake kubelets have written to etcd: these writes are not among the requests of the API server, "
+            "nor in their latencies"
+        )
 
 
 def _gaps(history: History) -> list[str]:

@@ -192,7 +192,7 @@ def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     )
 
 
-def _metrics(setting: Setting, dialler: ComponentName) -> MetricsPage | None:
+def _metrics(setting: Setting, dialler: ComponentName | None) -> MetricsPage | None:
     """Return the page for those who may not write: a certificate that etcd accepts may do anything."""
     if not setting.options.of(EtcdOptions).tls:
         return MetricsPage(address=setting.address(ETCD, dialler=dialler), client="")

@@ -211,7 +211,7 @@ def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     return (cluster_identities.serving(options, KWOK_CONTROLLER, "kwok-controller", group),)
 
 
-def _metrics(setting: Setting, dialler: ComponentName) -> MetricsPage | None:
+def _metrics(setting: Setting, dialler: ComponentName | None) -> MetricsPage | None:
     """Return the page without the right to reserve addresses, which the controller's token gives."""
     if setting.options.of(KwokControllerOptions).binary:
         return MetricsPage(address=setting.address(KWOK_CONTROLLER, dialler=dialler), client="")

@@ -252,7 +252,7 @@ def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     )
 
 
-def _metrics(setting: Setting, dialler: ComponentName) -> MetricsPage:
+def _metrics(setting: Setting, dialler: ComponentName | None) -> MetricsPage:
     client = CLIENT if setting.options.of(PrometheusOptions).tls else ""
     return MetricsPage(address=setting.address(PROMETHEUS, dialler=dialler), client=client)
 

@@ -10,8 +10,13 @@ import msgspec
 
 from kwokctl.model import ComponentName
 
-_PARENT, _UTIME, _STIME, _RSS = 1, 11, 12, 21
+_PARENT, _UTIME, _STIME, _START, _RSS = 1, 11, 12, 19, 21
 """Places in `/proc/PID/stat` after the name of the program."""
+_PID_BITS = 22
+"""No process has a larger number (PID_MAX_LIMIT,
+https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html)."""
+_DEAD = frozenset("ZXx")
+"""The states of a process that has ended."""
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -23,43 +28,61 @@ class Usage(msgspec.Struct, frozen=True):
     """Bytes in memory."""
 
 
+class ProcessTotals(msgspec.Struct, frozen=True):
+    """The CPU time and the memory of some processes together, since they began."""
+
+    identity: int
+    """A number that no other process of this boot has: of the oldest of them."""
+    cpu: float
+    """Seconds."""
+    memory: int
+    """Bytes in memory now."""
+
+
 async def measure(
     processes: Mapping[ComponentName, Collection[int]], seconds: float
 ) -> dict[ComponentName, Usage]:
     """Watch processes for some time; what cannot be seen, or ends meanwhile, is left out."""
-    loop, each_second = asyncio.get_running_loop(), os.sysconf("SC_CLK_TCK")
-    began, before = loop.time(), _look(processes)
+    loop = asyncio.get_running_loop()
+    began, before = loop.time(), look(processes)
     await asyncio.sleep(seconds)
-    after, passed = _look(processes), loop.time() - began
+    after, passed = look(processes), loop.time() - began
     return {
-        name: Usage(cpu=(ticks - before[name][0]) / each_second / passed, memory=memory)
-        for name, (ticks, memory) in after.items()
+        name: Usage(cpu=(spent.cpu - before[name].cpu) / passed, memory=spent.memory)
+        for name, spent in after.items()
         if name in before
     }
 
 
 def resident(processes: Iterable[int]) -> int:
     """Return how many bytes of processes are in memory; what cannot be seen counts nothing."""
-    return sum(found[1] for found in map(_one, processes) if found)
+    return sum(found.memory for found in map(_one, processes) if found)
 
 
-def _look(
+def look(
     processes: Mapping[ComponentName, Collection[int]],
-) -> dict[ComponentName, tuple[int, int]]:
-    """Return processor time in ticks, and memory in bytes, of those that can be seen."""
+) -> dict[ComponentName, ProcessTotals]:
+    """Return the totals of processes; those that cannot be seen are left out."""
     found = {name: [*filter(None, map(_one, pids))] for name, pids in processes.items()}
     return {
-        name: (sum(ticks for ticks, _ in each), sum(memory for _, memory in each))
+        name: ProcessTotals(
+            min(one.identity for one in each),
+            sum(one.cpu for one in each),
+            sum(one.memory for one in each),
+        )
         for name, each in found.items()
         if each
     }
 
 
-def _one(pid: int) -> tuple[int, int] | None:
+def _one(pid: int) -> ProcessTotals | None:
     fields = _fields(pid)
-    if not fields:
+    if not fields or fields[0] in _DEAD:
         return None
-    return int(fields[_UTIME]) + int(fields[_STIME]), int(fields[_RSS]) * mmap.PAGESIZE
+    ticks = int(fields[_UTIME]) + int(fields[_STIME])
+    each_second = os.sysconf("SC_CLK_TCK")
+    identity = int(fields[_START]) << _PID_BITS | pid
+    return ProcessTotals(identity, ticks / each_second, int(fields[_RSS]) * mmap.PAGESIZE)
 
 
 def descendants(pid: int) -> dict[int, str]:

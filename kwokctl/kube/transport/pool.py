@@ -25,7 +25,9 @@ from kwokctl.kube.transport.request_encoder import JSON, RequestEncoder
 from kwokctl.kube.transport.stream import KeptStreams, Stream
 from kwokctl.kube.transport.wire import LOST, TIMEOUT, HttpConnection, Response, Wire, lost
 
-__all__ = ["Pool", "Response", "Stream", "probe"]
+__all__ = ["USER_AGENT", "Pool", "Response", "Stream", "probe"]
+
+USER_AGENT = f"kwokctl/{__version__}"
 
 _REPEATABLE = frozenset(("GET", "HEAD", "PUT", "PATCH", "DELETE"))
 _IDLE_AT_MOST = 60.0
@@ -47,7 +49,7 @@ class Pool:
         access: Access,
         *,
         connections: int = 64,
-        user_agent: str = f"kwokctl/{__version__}",
+        user_agent: str = USER_AGENT,
         timeout: float = 30.0,
         socket: Path | None = None,
     ) -> None:

@@ -15,13 +15,15 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import Resource
-from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.pool import USER_AGENT, Pool
 from kwokctl.kube.transport.request_encoder import JSON
 from kwokctl.load.arrival import Made
 from kwokctl.load.description.schema import LoadSpec
 from kwokctl.replacing import replace
 from kwokctl.tasks import beside
 
+AGENT_OF_LOADS = f"{USER_AGENT} load"
+"""The user agent of all loads."""
 CONNECTIONS = 64
 """Requests under way at a time: more would only wait in the API server in place of here."""
 _TIMEOUT = 60.0
@@ -131,7 +133,7 @@ async def connected(access: Access, spec: LoadSpec) -> AsyncIterator[LoadSender]
     if spec.as_user:
         access = replace(access, as_user=spec.as_user, as_groups=spec.as_groups)
     async with (
-        Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT) as pool,
+        Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT, user_agent=AGENT_OF_LOADS) as pool,
         beside(keep_credential(pool, access)),
     ):
         yield LoadSender(Client(pool), spec)

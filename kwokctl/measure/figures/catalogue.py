@@ -2,8 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kwokctl.measure.figures import api, fleet, gangs, jobs, loads, pods
+from kwokctl.measure.figures import (
+    api,
+    clients,
+    components,
+    control_plane,
+    fleet,
+    gangs,
+    jobs,
+    loads,
+    pods,
+)
 from kwokctl.measure.figures import latencies as of_kinds
+from kwokctl.measure.figures import metrics as of_components
 from kwokctl.measure.figures.figure import Figure, RunView, Since
 from kwokctl.measure.figures.replay import devices_of
 from kwokctl.measure.figures.values import Value
@@ -13,6 +24,7 @@ from kwokctl.measure.record.lines import Header
 
 FIGURES: Sequence[Figure] = (
     *pods.FIGURES, *jobs.FIGURES, *gangs.FIGURES, *fleet.FIGURES, *loads.FIGURES, *api.FIGURES,
+    *control_plane.FIGURES, *components.FIGURES, *clients.FIGURES,
 )  # fmt: skip
 GROUPED: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES, *gangs.FIGURES)
 """Those that are computed for groups of pods, too."""
@@ -24,6 +36,7 @@ STATISTICS = {
     "distribution": ("count", "mean", "min", "p50", "p90", "p99", "max", "left_out", "open"),
     "series": ("count", "peak", "sustained"),
     "levels": ("mean", "min", "max", "last"),
+    "bounds": ("count", "p50", "p90", "p99"),
     "number": (),
 }
 """The words that may stand behind the name of a figure, by the kind of its value."""
@@ -31,13 +44,16 @@ STATISTICS = {
 
 def figures_of(header: Header) -> Sequence[Figure]:
     """Return the figures of a record, but for those of devices."""
-    return figures_named(header.latencies, header.topology)
+    return figures_named(header.latencies, header.topology, header.metrics)
 
 
-def figures_named(latencies: Iterable[str], topology: Iterable[str]) -> Sequence[Figure]:
-    """Return the figures that there can be with these latencies and labels of nodes, but for those of devices."""
+def figures_named(
+    latencies: Iterable[str], topology: Iterable[str], metrics: Iterable[str]
+) -> Sequence[Figure]:
+    """Return the figures that there can be with what was asked for, but for those of devices."""
     of_labels = fleet.figures_of_topology(dict.fromkeys((fleet.ZONE, *topology)))
-    return (*FIGURES, *of_labels, *of_kinds.figures_named(latencies))
+    asked = (*of_kinds.figures_named(latencies), *of_components.figures_of_metrics(metrics))
+    return (*FIGURES, *of_labels, *asked)
 
 
 def figures_in(history: History) -> Sequence[Figure]:

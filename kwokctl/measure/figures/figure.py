@@ -8,18 +8,24 @@ import msgspec
 from kwokctl.measure.figures.replay import FleetReplay
 from kwokctl.measure.figures.values import Missing, Value
 from kwokctl.measure.history import Gaps, History, JobHistory, PodHistory
+from kwokctl.measure.plane_history import PlaneHistory
 from kwokctl.measure.record.lines import Sent
 
 T = TypeVar("T")
 Since = Literal["due", "sent", "accepted"]
-Form = Literal["number", "distribution", "series", "levels"]
+Form = Literal["number", "distribution", "series", "levels", "bounds"]
 Better = Literal["less", "more", "neither"]
+METRICS = "metrics."
+"""Before the name of a component: its metrics, as a part of a record."""
 _UNDIRECTED = frozenset({"count", "left_out", "open"})
 """Statistics of figures that say how many there were, and not how fast it went."""
-_USUAL: Mapping[Form, Better] = {"distribution": "less", "series": "more"}
+_USUAL: Mapping[Form, Better] = {"distribution": "less", "bounds": "less", "series": "more"}
 _NO_GAPS = Gaps()
-_SINCE = {"gangs": 2, "nodes": 2, "requests": 2, "interruptions": 2}
+_SINCE = {
+    "gangs": 2, "nodes": 2, "requests": 2, "interruptions": 2, "processes": 2, "clients": 2,
+}  # fmt: skip
 """The versions of the record since which it has these parts."""
+_PLANE_SINCE = 2
 
 
 class RunView(msgspec.Struct, kw_only=True):
@@ -82,7 +88,10 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     form: Form = "number"
     """The kind of its value, if it could be measured."""
     needs: str = ""
-    """The part of the record that may be missing: `jobs`, `gangs`, `nodes`, `requests`, `interruptions`, `probes` or `loads`."""
+    """The part of the record that may be missing: `jobs`, `gangs`, `nodes`, `requests`, `interruptions`, `probes`, `loads`,
+    `processes`, `clients`, or `metrics.` and the name of a component."""
+    parts: str = ""
+    """The kind of the parts of its value: the key of a group in an assertion, as in `components.cpu[component=etcd]`."""
     better: Better | None = None
     """The better of two values. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
 
@@ -114,4 +123,26 @@ def missing(view: RunView, part: str) -> str:
         return "there was no load"
     if part == "probes" and not view.history.probes:
         return "the API server was not probed"
+    return _missing_of_plane(view.history, part)
+
+
+def _missing_of_plane(history: History, part: str) -> str:
+    """Return why the control plane was not sampled; empty if it was, or for a part of another kind."""
+    is_metrics = part.startswith(METRICS)
+    if not is_metrics and part not in ("processes", "clients"):
+        return ""
+    if history.header.version < _PLANE_SINCE:
+        return f"a record of version {history.header.version} has no metrics of components"
+    if why := history.header.missing.get("control plane"):
+        return why
+    if part == "processes" and not history.plane.spent:
+        return "no component was seen"
+    return _unsampled(history.plane, part.removeprefix(METRICS)) if is_metrics else ""
+
+
+def _unsampled(plane: PlaneHistory, component: str) -> str:
+    if len(plane.whole(component)) < 2:
+        return f"{component} did not show its metrics in the end"
+    if plane.has_several(component):
+        return f"several processes of {component} have answered in turn"
     return ""

@@ -80,9 +80,26 @@ class Levels(msgspec.Struct, frozen=True, tag="levels", tag_field="kind"):
     detail: dict[str, int] = {}
     """Its parts, such as a count for each reason."""
     note: str = ""
+    parts: dict[str, "Levels"] = {}
+    """Of each of those that are added up here."""
 
 
-Value = Missing | SingleNumber | Durations | Series | Levels
+class Bounds(msgspec.Struct, frozen=True, tag="bounds", tag_field="kind"):
+    """Many durations of which only the classes are known: a percentile is at most the bound of its class."""
+
+    count: int
+    p50: float | None
+    """None if it is above all classes."""
+    p90: float | None
+    p99: float | None
+    largest: float
+    """The bound of the largest class."""
+    note: str = ""
+    parts: dict[str, "Bounds"] = {}
+    """Of each of those that are added up here, those with the largest p99 first."""
+
+
+Value = Missing | SingleNumber | Durations | Series | Levels | Bounds
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:

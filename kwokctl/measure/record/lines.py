@@ -16,6 +16,7 @@ from kwokctl.measure.record.fleet_lines import (
 )
 from kwokctl.measure.record.gang_lines import GangChange, GangGone, GangSeen
 from kwokctl.measure.record.line import Line
+from kwokctl.measure.record.plane_lines import ClientCount, MetricsSample, ProcessSample
 
 VERSION = 2
 FORM = "kwokctl.dev/measure-record"
@@ -39,8 +40,11 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The latencies of other kinds, as they were asked for."""
     topology: tuple[str, ...] = ()
     """The labels of nodes of which values are recorded."""
+    metrics: tuple[str, ...] = ()
+    """The metrics of components, as they were asked for, with the component that has them."""
     missing: dict[str, str] = {}
-    """Why a part of the record is not there: by `jobs`, `nodes`, `requests`, `probes`, the name of a latency or a kind of gangs."""
+    """Why a part of the record is not there: by `jobs`, `nodes`, `requests`, `probes`, the name of a latency or a kind of gangs,
+    `processes`, `clients`, or `metrics.` and the name of a component."""
     warm_up: bool = False
     """Whether it was a run before those that count."""
 
@@ -226,5 +230,5 @@ class RunMoment(Line, tag="m"):
 Lines = (
     RecordText | PodShape | PodSeen | PodChange | PodGone | JobSeen | JobChange | JobGone | Milestone | Sent
     | ApiProbe | Gap | Behind | RunMoment | NodeSeen | NodeChange | NodeGone | OtherRequests | PodInterruption
-    | GangSeen | GangChange | GangGone
+    | GangSeen | GangChange | GangGone | MetricsSample | ProcessSample | ClientCount
 )  # fmt: skip

@@ -24,8 +24,12 @@ def record_of_side(base: Path, side: str) -> Path:
 
 def whole_objects_path(record: Path) -> Path:
     """Return where whole objects are written beside a record: `web.yaml.gz` beside `web.jsonl.gz`."""
-    name = record.name.removesuffix(".gz").removesuffix(".jsonl")
-    return record.with_name(f"{name}.yaml.gz")
+    return _beside(record, ".yaml.gz")
+
+
+def profiles_path(record: Path) -> Path:
+    """Return the folder of the profiles of components beside a record: `web.profiles`."""
+    return _beside(record, ".profiles")
 
 
 def runs_of(base: Path) -> list[Path]:
@@ -48,6 +52,10 @@ def number_of_run(record: Path) -> int | None:
 
 def _without_number(stem: str) -> str:
     return _NUMBERED.sub("", stem)
+
+
+def _beside(record: Path, ending: str) -> Path:
+    return record.with_name(record.name.removesuffix(".gz").removesuffix(".jsonl") + ending)
 
 
 def _with(base: Path, word: str) -> Path:

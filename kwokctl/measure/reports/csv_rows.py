@@ -6,8 +6,17 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from kwokctl.measure.assertions import number_of
 from kwokctl.measure.figures.catalogue import STATISTICS
-from kwokctl.measure.figures.values import Durations, Levels, Missing, Series, SingleNumber
+from kwokctl.measure.figures.values import (
+    Bounds,
+    Durations,
+    Levels,
+    Missing,
+    Series,
+    SingleNumber,
+    Value,
+)
 from kwokctl.measure.reports.report import FigureReport, Figures, RunReport
 
 _HEADINGS = ("group", "figure", "statistic", "value", "unit", "not measured")
@@ -56,24 +65,32 @@ def numbers_of(report: RunReport) -> Iterator[ReportedNumber]:
 
 def _numbers_of(figures: Figures, group: str) -> Iterator[ReportedNumber]:
     for name, each in figures.items():
-        for statistic, value, why in _numbers(each):
-            yield ReportedNumber(group, name, statistic, value, each.unit, why)
+        for part, value in _with_parts(each):
+            for statistic, number, why in _numbers(value):
+                yield ReportedNumber(part or group, name, statistic, number, each.unit, why)
 
 
-def _numbers(each: FigureReport) -> Iterator[tuple[str, float | str, str]]:
-    match each.value:
+def _with_parts(each: FigureReport) -> Iterator[tuple[str, Value]]:
+    """Yield a value, and those that are added up in it, with what they are in place of a group."""
+    value = each.value
+    yield "", value
+    if isinstance(value, Levels | Bounds):
+        for name, part in value.parts.items():
+            yield f"{each.parts}={name}", part
+
+
+def _numbers(value: Value) -> Iterator[tuple[str, float | str, str]]:
+    """Yield the statistics of a value, each with its number, or why there is none."""
+    match value:
         case Missing(why):
             yield "", "", why
-        case SingleNumber(value):
-            yield "", value, ""
-        case Durations() as found:
-            for statistic in STATISTICS["distribution"]:
-                yield statistic, getattr(found, statistic), ""
-        case Levels() as found:
-            for statistic in STATISTICS["levels"]:
-                yield statistic, getattr(found, statistic), ""
-        case Series() as found:
-            for statistic in STATISTICS["series"]:
-                value = getattr(found, statistic)
-                why = "it went on for less than 10 s" if value is None else ""
-                yield statistic, "" if value is None else value, why
+        case SingleNumber(number):
+            yield "", number, ""
+        case _:
+            for statistic in STATISTICS[_FORMS[type(value)]]:
+                found = getattr(value, statistic)
+                why = str(number_of(value, statistic)) if found is None else ""
+                yield statistic, "" if found is None else found, why
+
+
+_FORMS = {Durations: "distribution", Series: "series", Levels: "levels", Bounds: "bounds"}

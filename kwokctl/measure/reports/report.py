@@ -23,6 +23,8 @@ class FigureReport(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     unit: str
     value: Value
+    parts: str = ""
+    """The kind of the parts of the value, such as `component`; empty if it has none."""
 
 
 Figures = dict[str, FigureReport]
@@ -90,6 +92,8 @@ def report_on(history: History, request: ReportRequest) -> RunReport:
 
 def _figures(figures: Sequence[Figure], view: RunView) -> Figures:
     return {
-        each.name: FigureReport(title=each.title, unit=each.unit, value=each.value(view))
+        each.name: FigureReport(
+            title=each.title, unit=each.unit, value=each.value(view), parts=each.parts
+        )
         for each in figures
     }

@@ -1,12 +1,17 @@
 """The figures of a report as tables, which text and Markdown write in their ways."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
-from kwokctl.measure.figures.values import Durations, Levels, Missing, Series, SingleNumber
+from kwokctl.measure.figures.values import Bounds, Durations, Levels, Missing, Series, SingleNumber
 from kwokctl.measure.reports.report import Figures
 from kwokctl.measure.reports.words import number
+
+_MOST_PARTS = 8
+"""Of a value that are shown."""
+Part = TypeVar("Part", Levels, Bounds)
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +26,7 @@ def tables_of(figures: Figures) -> list[Table]:
     """Return the tables that have rows."""
     tables = (
         _counts(figures), _latencies(figures), _numbers(figures), _rates(figures), _levels(figures),
+        _bounds(figures),
     )  # fmt: skip
     return [table for table in tables if table.rows]
 
@@ -103,12 +109,41 @@ def _sustained(value: Series) -> str:
 
 
 def _levels(figures: Figures) -> Table:
-    rows = [
-        (name, *(number(getattr(value, each), figure.unit) for each in _LEVELS), value.note)
-        for name, figure in figures.items()
-        if isinstance(value := figure.value, Levels)
-    ]
+    rows = []
+    for name, figure in figures.items():
+        if isinstance(value := figure.value, Levels):
+            rows += [
+                (label, *(number(getattr(each, one), figure.unit) for one in _LEVELS), each.note)
+                for label, each in _with_parts(name, value, value.parts)
+            ]
     return Table(title="Levels", headings=("level over time", *_LEVELS, ""), rows=tuple(rows))
 
 
 _LEVELS = ("mean", "min", "max", "last")
+
+
+def _bounds(figures: Figures) -> Table:
+    rows = []
+    for name, figure in figures.items():
+        if isinstance(value := figure.value, Bounds):
+            rows += [
+                (label, f"{each.count:,}", *(_bound(each, one) for one in _BOUNDS), each.note)
+                for label, each in _with_parts(name, value, value.parts)
+            ]
+    headings = ("latency, at most", "number", *_BOUNDS, "")
+    return Table(title="Latencies by class", headings=headings, rows=tuple(rows))
+
+
+_BOUNDS = ("p50", "p90", "p99")
+
+
+def _bound(value: Bounds, statistic: str) -> str:
+    bound: float | None = getattr(value, statistic)
+    return f"> {number(value.largest, 's')}" if bound is None else number(bound, "s")
+
+
+def _with_parts(name: str, value: Part, parts: Mapping[str, Part]) -> Iterator[tuple[str, Part]]:
+    """Yield a value, and below it the first of those that are added up in it."""
+    yield name, value
+    for part in list(parts)[:_MOST_PARTS]:
+        yield f"  {part}", parts[part]

@@ -13,5 +13,16 @@ def number(value: float, unit: str = "") -> str:
     """Write a number with its unit; `12,345`, `1.5 /s`, `99.8 %`, `1.24 s`."""
     if unit == "s":
         return seconds(value)
+    if unit == "B":
+        return _bytes(value)
     text = f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
     return f"{text} {unit}" if unit else text
+
+
+def _bytes(value: float) -> str:
+    """Write a number of bytes: `512 B`, `12.3 MiB`."""
+    for unit in ("B", "KiB", "MiB"):
+        if abs(value) < 1024:
+            return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"
+        value /= 1024
+    return f"{value:,.2f} GiB"

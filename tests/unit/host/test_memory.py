@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.host.memory import available_memory, is_limited, machine_memory
+from kwokctl.host.memory import available_memory, is_limited, machine_memory, oom_kills
 
 INSTALLED = "MemTotal:       16384 kB\nMemFree:         1024 kB\n"
 
@@ -91,3 +91,11 @@ def test_a_group_that_is_full_has_a_byte_rather_than_an_unknown_number(tmp_path:
 def test_memory_is_limited_where_a_group_has_less_than_the_machine(tmp_path: Path) -> None:
     assert not is_limited(machine(tmp_path, meminfo=INSTALLED, second="max\n"))
     assert is_limited(machine(tmp_path, second="1048576\n"))
+
+
+def test_processes_that_were_killed_for_lack_of_memory_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    assert oom_kills(tmp_path) == 0
+    (tmp_path / "proc/vmstat").write_text("nr_free_pages 7\noom_kill 3\ndrop_pagecache 0\n")
+
+    assert oom_kills(tmp_path) == 3

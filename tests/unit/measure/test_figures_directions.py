@@ -27,6 +27,13 @@ from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES
         ("fleet.largest_gang.DEVICE", "min", "more"),
         ("fleet.spread.LABEL", "max", "less"),
         ("fleet.evictions", "", "less"),
+        ("api.mutating", "p99", "less"),
+        ("api.mutating", "count", "neither"),
+        ("api.binding_rate", "", "more"),
+        ("components.memory", "max", "less"),
+        ("scheduler.attempts", "", "neither"),
+        ("clients.conflicts", "", "less"),
+        ("clients.requests", "", "neither"),
     ],
 )
 def test_latencies_are_better_if_less_rates_if_more_and_counts_neither(

@@ -8,7 +8,7 @@ import pytest
 
 from kwokctl.errors import ConfigError, ConflictError
 from kwokctl.measure.reading import history_of
-from kwokctl.measure.record import fleet_lines, lines
+from kwokctl.measure.record import fleet_lines, lines, plane_lines
 from kwokctl.measure.record.file import RecordReader, RecordWriter
 from kwokctl.measure.record.gang_lines import GangChange, GangGone
 from kwokctl.measure.record.line import Line
@@ -38,6 +38,9 @@ ALL = [
     gang(1, 5, "podgroups.scheduling.k8s.io"),
     GangChange(6, 1, "Complete", 2),
     GangGone(7, 1),
+    plane_lines.MetricsSample(5, 1, -7, True, (1, 1), (3, (0, 1, 2.5))),
+    plane_lines.ProcessSample(5, (1,), (77,), (0.25,), (4096,)),
+    plane_lines.ClientCount(5, 1, 409, 2),
     END,
 ]
 

@@ -87,8 +87,10 @@ async def test_what_may_not_be_listed_is_missing_and_the_rest_is_measured(
     async with cluster(tmp_path, refused="nodes") as kubeconfig:
         found = await measure_any(kubeconfig, request, Silent())
 
-    refused = "the API server refused to list nodes"
-    assert found.header.missing == {"nodes": refused, "latency.ready": refused}
+    missing, refused = found.header.missing, "the API server refused to list nodes"
+    assert (missing["nodes"], missing["latency.ready"]) == (refused, refused)
+    assert "jobs" not in missing
+    assert missing["metrics.etcd"] == "etcd: it cannot be reached by a kubeconfig alone"
     assert found.header.conditions["kubernetes"] == "v1.99.0"
     assert found.header.conditions["pods before"] == "1"
     assert "nodes before" not in found.header.conditions
@@ -105,8 +107,8 @@ async def test_of_gangs_what_is_served_is_watched_and_what_may_not_be_listed_is_
         found = await measure_any(kubeconfig, asked(until=HOLDS), Silent())
 
     kind = "jobsets.jobset.x-k8s.io"
-    why = {kind: f"the API server refused to list {kind}"} if refused == "jobsets" else {}
-    assert found.header.missing == why
+    why = f"the API server refused to list {kind}" if refused == "jobsets" else None
+    assert found.header.missing.get(kind) == why
     kinds = {each.kind for each in found.gangs.objects.values()}
     assert kinds == (set() if why else {kind})
 

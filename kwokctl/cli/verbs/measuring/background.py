@@ -29,6 +29,8 @@ def start(
     latencies: given.Latencies = None,
     topology: given.Topology = None,
     gang_label: given.GangLabel = "",
+    metrics: given.Metrics = None,
+    profile_components: given.Profiles = False,
     by: given.By = None,
     record: given.RecordFile = "",
     kubeconfig: given.Kubeconfig = "",
@@ -37,8 +39,9 @@ def start(
     """Record a cluster in the background until 'measure stop'; one recording for each --name."""
     from kwokctl.embedded.selection import requirements
     from kwokctl.host.paths import expanded
-    from kwokctl.measure.background import LATENCY, TOPOLOGY
+    from kwokctl.measure.background import LATENCY, METRIC, TOPOLOGY
     from kwokctl.measure.background import start as start_recording
+    from kwokctl.measure.sampling.metric import read_metrics_asked
     from kwokctl.measure.watching.kinds import Latency
 
     requirements(selector)
@@ -46,6 +49,8 @@ def start(
     ReportWords.check_keys(by)
     words = [f"{LATENCY}{each}" for each in found]
     words += [f"{TOPOLOGY}{key}" for key in topology or ()]
+    words += [f"{METRIC}{each}" for each in read_metrics_asked(metrics or [])]
+    words += ["--profile-components"] if profile_components else []
     words += [f"--by={key}" for key in by or ()]
     words += [f"--gang-label={gang_label}"] if gang_label else []
     words += [f"--selector={selector}"] if selector else []
@@ -82,7 +87,7 @@ def stop(
     Exits with 1 as 'measure run' does.
     """
     from kwokctl.measure.assertions import AssertionReader
-    from kwokctl.measure.background import LATENCY, TOPOLOGY, asked_of
+    from kwokctl.measure.background import LATENCY, METRIC, TOPOLOGY, asked_of
     from kwokctl.measure.background import stop as stop_recording
     from kwokctl.measure.figures.catalogue import figures_named, figures_of
     from kwokctl.measure.reading import history_of
@@ -91,8 +96,10 @@ def stop(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
         allow_undrained=allow_undrained,
     )  # fmt: skip
-    latencies, topology = (asked_of(call.home, call.cluster, each) for each in (LATENCY, TOPOLOGY))
-    wanted.check(AssertionReader(figures_named(latencies, topology)))
+    latencies, topology, metrics = (
+        asked_of(call.home, call.cluster, each) for each in (LATENCY, TOPOLOGY, METRIC)
+    )
+    wanted.check(AssertionReader(figures_named(latencies, topology, metrics)))
     if call.is_dry_run:
         dry_run.remark(call, "End the recording, and report how fast things were.")
         return

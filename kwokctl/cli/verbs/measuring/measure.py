@@ -18,6 +18,7 @@ from kwokctl.cli.verbs.measuring.reporting import ReportWords
 from kwokctl.cli.verbs.measuring.requesting import RunWords
 
 if TYPE_CHECKING:
+    from kwokctl.measure.history import History
     from kwokctl.measure.request import MeasureRequest
 
 _TEXT = """\
@@ -35,6 +36,7 @@ def register(app: typer.Typer) -> None:
         "kwokctl measure -- kubectl create deployment web --image=x --replicas=5000",
         "kwokctl measure --assert 'pods.created_to_bound.p99 < 5s' --report junit.xml -- ./load.sh",
         "kwokctl measure --load training.yaml --by load --report training.md",
+        "kwokctl measure --metric 'workqueue_depth{name=\"job\"} max' --load training.yaml",
         "kwokctl measure --until 'pods.running >= 500' --selector app=web --record web.jsonl.gz",
         "kwokctl measure --repeat 5 --warm-up 1 --load training.yaml --record before.jsonl.gz",
     )
@@ -62,6 +64,8 @@ def run(
     latencies: given.Latencies = None,
     topology: given.Topology = None,
     gang_label: given.GangLabel = "",
+    metrics: given.Metrics = None,
+    profile_components: given.Profiles = False,
     record: given.RecordFile = "",
     full: given.Full = False,
     repeat: given.Repeat = None,
@@ -88,12 +92,14 @@ def run(
     from kwokctl.host.paths import expanded
     from kwokctl.measure.assertions import AssertionReader
     from kwokctl.measure.figures.catalogue import figures_named
-    from kwokctl.measure.run import measure_any, measure_own
+    from kwokctl.measure.sampling.metric import read_metrics_asked
     from kwokctl.measure.watching.kinds import Latency
 
     requirements(selector)
     asked = tuple(map(Latency.read, latencies or ()))
-    reader = AssertionReader(figures_named(map(str, asked), topology or ()))
+    asked_metrics = read_metrics_asked(metrics or [])
+    known = figures_named(map(str, asked), topology or (), map(str, asked_metrics))
+    reader = AssertionReader(known)
     wanted = ReportWords(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
         allow_undrained=allow_undrained,
@@ -106,7 +112,8 @@ def run(
     words = RunWords(
         load=load, seed=seed, speed=speed, until=until, timeout=timeout, selector=selector,
         namespace=namespace, record=record, full=full, latencies=asked, labels=wanted.labels,
-        topology=tuple(topology or ()), gang_label=gang_label, command=tuple(command or ()),
+        topology=tuple(topology or ()), gang_label=gang_label,
+        metrics=asked_metrics, profiles=profile_components, command=tuple(command or ()),
     )  # fmt: skip
     request = words.request(call, reader)
     file = expanded(kubeconfig) if kubeconfig else None
@@ -116,11 +123,15 @@ def run(
     if several.repeat:
         several.run(call, request, wanted, reader)
         return
-    if file is None:
-        history = call.run(measure_own, call.home, call.cluster, request)
-    else:
-        history = call.run(measure_any, file, request, call.progress)
-    wanted.write(history, request.record, reader)
+    wanted.write(_measured(call, file, request), request.record, reader)
+
+
+def _measured(call: Invocation, kubeconfig: Path | None, request: "MeasureRequest") -> "History":
+    from kwokctl.measure.run import measure_any, measure_own
+
+    if kubeconfig is None:
+        return call.run(measure_own, call.home, call.cluster, request)
+    return call.run(measure_any, kubeconfig, request, call.progress)
 
 
 def report(

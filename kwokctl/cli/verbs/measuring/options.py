@@ -205,6 +205,22 @@ GangLabel = Annotated[
         parser=checked("--gang-label", label_key),
     ),
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="METRIC",
+        help="Any metric of a component, and its rate, delta, max or p99, such as "
+        "'workqueue_depth{name=\"job\"} max' or 'etcd:etcd_mvcc_put_total rate'; may be repeated",
+    ),
+]
+Profiles = Annotated[
+    bool,
+    typer.Option(
+        "--profile-components",
+        help="Keep CPU profiles of the components, of 10 s each, beside the record",
+    ),
+]
 Kubeconfig = Annotated[
     str,
     typer.Option(

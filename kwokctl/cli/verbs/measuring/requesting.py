@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kwokctl.cli.invocation import Invocation
     from kwokctl.measure.assertions import AssertionReader
     from kwokctl.measure.request import MeasureRequest
+    from kwokctl.measure.sampling.metric import Metric
     from kwokctl.measure.watching.kinds import Latency
 
 
@@ -28,6 +29,8 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
     latencies: tuple["Latency", ...] = ()
     topology: tuple[str, ...] = ()
     gang_label: str = ""
+    metrics: tuple["Metric", ...] = ()
+    profiles: bool = False
     labels: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
 
@@ -36,7 +39,7 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
         from kwokctl.load.documents import read_loads
         from kwokctl.load.verbs import new_run
         from kwokctl.measure.record.lines import RunScope
-        from kwokctl.measure.record.names import whole_objects_path
+        from kwokctl.measure.record.names import profiles_path, whole_objects_path
         from kwokctl.measure.request import MeasureRequest
 
         loads = read_loads(self.load, progress=call.progress) if self.load else ()
@@ -56,6 +59,8 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
             latencies=self.latencies,
             topology=self.topology,
             gang_label=self.gang_label,
+            metrics=self.metrics,
+            profiles=profiles_path(path) if self.profiles else None,
             command=self.command,
             until=reader.read(self.until, "'--until'") if self.until else None,
             timeout=self.timeout,

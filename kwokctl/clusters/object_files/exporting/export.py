@@ -32,7 +32,7 @@ from kwokctl.errors import NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.served_kinds import ServedKinds, served_kinds
-from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.pool import USER_AGENT, Pool
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 from kwokctl.replacing import replace
@@ -63,11 +63,13 @@ class ExportSource(msgspec.Struct, frozen=True, kw_only=True):
         return replace(found, as_user=self.as_user, as_groups=self.as_groups)
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[tuple[Access, Pool]]:
+    async def connected(
+        self, *, user_agent: str = USER_AGENT
+    ) -> AsyncIterator[tuple[Access, Pool]]:
         """Yield how it is reached, and connections whose credential is kept valid."""
         access = await with_credential(self.access())
         async with (
-            Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT) as pool,
+            Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT, user_agent=user_agent) as pool,
             beside(keep_credential(pool, access)),
         ):
             yield access, pool

@@ -12,6 +12,7 @@ from kwokctl.errors import ApiError, TimedOutError
 from kwokctl.etcd.marks.present import current_revision
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.measure.repeating.registered_nodes import until_registered
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER
 from kwokctl.replacing import replace
 
@@ -19,11 +20,6 @@ T = TypeVar("T")
 STILL = 2.0
 """Seconds in which nothing is written, Events included."""
 _EVERY = 0.2
-_REGISTERED = b"RegisteredNode"
-"""The reason of the Event that kube-controller-manager writes for each node when it has read all of them."""
-_LAST_EVENT = 5.0
-"""Seconds after the last of these Events in which more may come: it drops some where there are thousands."""
-_FIRST_EVENT = 30.0
 _CACHED = re.compile(
     rb'^scheduler_(?:scheduler_)?cache_size\{type="nodes"\} ([0-9.e+]+)$', re.MULTILINE
 )
@@ -54,8 +50,12 @@ class ControlPlane:
         Raises TimedOutError, with what is missing, if that does not come.
         """
         await self._until("the nodes are as they were at the mark", self._has_nodes)
-        if KUBE_CONTROLLER_MANAGER in self._reach.saved.names and self._nodes:
-            await self._until_registered(since)
+        if (
+            KUBE_CONTROLLER_MANAGER in self._reach.saved.names
+            and self._nodes
+            and not await until_registered(self._reach, since)
+        ):
+            self.unseen["the first look of kube-controller-manager at all nodes"] = None
         if KUBE_SCHEDULER in self._reach.saved.names:
             await self._until_cached()
         await self.until_at_rest()
@@ -71,35 +71,9 @@ class ControlPlane:
     async def _node_counts(self) -> dict[str, int]:
         return dict((await count_nodes(self._reach.client.pool)).by_status)
 
-    async def _until_registered(self, since: int) -> None:
-        """Wait for an Event of each node, or until no more come."""
-        nodes, seen = await self._node_names(), set[str]()
-        now = asyncio.get_running_loop().time
-        until = now() + _FIRST_EVENT
-        while not seen >= nodes:
-            if found := await self._registered(since) - seen:
-                seen |= found
-                until = now() + _LAST_EVENT
-            elif now() > until:
-                if not seen:
-                    self.unseen["the first look of kube-controller-manager at all nodes"] = None
-                return
-            await asyncio.sleep(_EVERY)
-
-    async def _node_names(self) -> set[str]:
-        start, end = self._reach.scope.nodes
-        page = await self._reach.kv.page(start, end, keys_only=True)
-        return {self._reach.scope.words(each.key)[-1] for each in page.items}
-
-    async def _registered(self, since: int) -> set[str]:
-        """Return the nodes that have an Event since a revision; an Event's name is that of its object, a dot and a time."""
-        written = await self._reach.kv.written(*self._reach.scope.events, since=since + 1)
-        found = (each.key for each in written if _REGISTERED in each.value)
-        return {self._reach.scope.words(key)[-1].rpartition(".")[0] for key in found}
-
     async def _until_cached(self) -> None:
         """Wait until the scheduler's cache has all nodes, where its metrics can be read."""
-        nodes = len(await self._node_names())
+        nodes = sum(self._nodes.values())
         if await self._cached_nodes() is None:
             self.unseen["the cache of kube-scheduler"] = None
             return

@@ -14,7 +14,7 @@ from kwokctl.measure.figures.catalogue import figures_of, whole_run
 from kwokctl.measure.figures.figure import Since
 from kwokctl.measure.history import History
 from kwokctl.measure.reading import history_of
-from kwokctl.measure.record.names import ENDINGS, number_of_run, runs_of
+from kwokctl.measure.record.names import ENDINGS, runs_of
 from kwokctl.measure.verdict import verdict
 
 _LOAD = "load before"
@@ -107,9 +107,10 @@ def _matching(pattern: Path) -> list[Path]:
     return [Path(each) for each in glob.glob(str(pattern))]  # noqa: PTH207 - Path.glob refuses absolute patterns
 
 
-def _in_order(path: Path) -> tuple[str, int, str]:
-    number = number_of_run(path)
-    return re.sub(r"\d+", "", path.name), -1 if number is None else number, path.name
+def _in_order(path: Path) -> list[tuple[int, str]]:
+    """Return a key with which `web-9-1` comes before `web-10-1`."""
+    parts = re.split(r"([0-9]+)", path.name)
+    return [(int(part) if part.isdigit() else -1, part) for part in parts]
 
 
 def _run(path: Path, history: History, figures: Sequence[FigureNumber], since: Since) -> SampleRun:

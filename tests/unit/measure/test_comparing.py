@@ -255,6 +255,15 @@ def test_records_are_named_by_folder_pattern_or_base_and_are_in_their_order(
     assert [each.name for each in found] == [f"web-{number}.jsonl.gz" for number in (1, 9, 10)]
 
 
+def test_runs_that_were_numbered_twice_are_in_the_order_of_both_numbers(tmp_path: Path) -> None:
+    for name in ("a-10-1", "a-9-2", "a-9-1", "a-9-10"):
+        write(tmp_path / f"{name}.jsonl.gz", 5)
+
+    found = [each.name.removesuffix(".jsonl.gz") for each in records_of(str(tmp_path / "a-*"))]
+
+    assert found == ["a-9-1", "a-9-2", "a-9-10", "a-10-1"]
+
+
 def test_a_name_of_no_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="names no record"):
         records_of(str(tmp_path / "web"))

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from kwokctl.clusters.object_files.recording.recorder import until_its_end
 from kwokctl.clusters.state.home import Home
 from kwokctl.measure.history import History
 from kwokctl.measure.repeating.start_state import MarkedState, ResetByCommand, StartState
@@ -15,7 +16,8 @@ from kwokctl.progress import Progress
 
 Take = Callable[[MeasureRequest, History], None]
 """Takes what a run has recorded, when it is over."""
-_Measure = Callable[[MeasureRequest], Awaitable[History]]
+Measure = Callable[[MeasureRequest], Awaitable[History]]
+"""Measures one run."""
 
 
 async def repeat_own(
@@ -29,7 +31,7 @@ async def repeat_own(
     start: StartState = MarkedState(home, name)
     if reset:
         start = ResetByCommand(own_cluster(home, name), reset, home.progress)
-    return await _repeated(partial(measure_own, home, name), runs, start, take, home.progress)
+    return await repeated(partial(measure_own, home, name), runs, start, take, home.progress)
 
 
 async def repeat_any(
@@ -41,22 +43,29 @@ async def repeat_any(
     async def measure(request: MeasureRequest) -> History:
         return await measure_any(kubeconfig, request, progress)
 
-    return await _repeated(measure, runs, start, take, progress)
+    return await repeated(measure, runs, start, take, progress)
 
 
-async def _repeated(
-    measure: _Measure,
+async def repeated(
+    measure: Measure,
     runs: Sequence[MeasureRequest],
     start: StartState,
     take: Take,
     progress: Progress,
 ) -> list[str]:
-    async with start.kept():
+    """Measure runs that begin with a state; an interrupt after the first one is the end, and no error."""
+    taken: list[Path] = []
+
+    async def one_after_another() -> None:
         for number, request in enumerate(runs, 1):
             await start.again()
             progress.note(f"run {number} of {len(runs)}: '{request.record.name}'")
             history = await measure(request)
             take(request, history)
+            taken.append(request.record)
             if INTERRUPTED in history.moments:
-                break
+                return
+
+    async with start.kept():
+        await until_its_end(one_after_another(), None, has_begun=lambda: bool(taken))
     return start.remarks()

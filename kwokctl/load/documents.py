@@ -19,7 +19,7 @@ from kwokctl.load.description.bundles import (
     RecordedObjects,
     TemplatedObjects,
 )
-from kwokctl.load.description.schema import LoadShape, LoadSpec
+from kwokctl.load.description.schema import LoadShape, LoadSpec, Param
 from kwokctl.load.description.traces import TraceRow, read_trace
 from kwokctl.progress import Progress, Silent
 
@@ -86,9 +86,12 @@ def read_load(document: Document, folder: Path) -> Load:
     try:
         spec = msgspec.convert(document.body, LoadShape).spec
     except msgspec.ValidationError as e:
-        raise document.misshapen(e) from e
+        raise _of_param(document) or document.misshapen(e) from e
     if not is_label(document.name):
         raise document.fault("metadata.name", "cannot be the name of a load", hint=LABEL_RULE)
+    for place, namespace in _namespaces(spec):
+        if not is_label(namespace):
+            raise document.fault(place, "cannot be the name of a namespace", hint=LABEL_RULE)
     _check_templates(document, spec)
     trace = _trace(document, spec, folder)
     return Load(
@@ -98,6 +101,28 @@ def read_load(document: Document, folder: Path) -> Load:
         sources=tuple(_sources(document, spec, folder)) or _recorded(document, spec, trace),
         trace=trace,
     )
+
+
+def _of_param(document: Document) -> ConfigError | None:
+    """Return the error about a parameter, with its name; None if all are right."""
+    spec = document.body.get("spec")
+    params = spec.get("params") if isinstance(spec, dict) else None
+    for name, value in params.items() if isinstance(params, dict) else ():
+        try:
+            msgspec.convert(value, Param)
+        except msgspec.ValidationError as e:
+            return document.misshapen(e, within=f"spec.params.{name}")
+    return None
+
+
+def _namespaces(spec: LoadSpec) -> Iterator[tuple[str, str]]:
+    """Yield the namespaces that a load names, and where; empty ones mean all, but for that of objects."""
+    yield "spec.namespace", spec.namespace
+    if spec.wait_for is not None and spec.wait_for.namespace:
+        yield "spec.waitFor.namespace", spec.wait_for.namespace
+    shape = getattr(spec, spec.act)
+    if spec.act != "create" and shape.target.namespace:
+        yield f"spec.{spec.act}.target.namespace", shape.target.namespace
 
 
 def _check_templates(document: Document, spec: LoadSpec) -> None:

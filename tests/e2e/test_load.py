@@ -331,6 +331,10 @@ def test_ctrl_c_ends_the_arrivals_and_says_how_to_remove_what_was_made(
             "'spec.waitFor' is wrong: the cluster has no kind 'gadgets'",
         ),
         (
+            pods("1s", 1, "waitFor", "{what: pods, selector: a in b}"),
+            "'spec.waitFor.selector' is wrong: unable to parse requirement",
+        ),
+        (
             _DELETING.replace("SELECTOR", "a in b"),
             "'spec.delete.target.selector' is wrong: unable to parse requirement",
         ),
@@ -349,14 +353,6 @@ def test_ctrl_c_ends_the_arrivals_and_says_how_to_remove_what_was_made(
                 "kind: Service, spec: {ports: [{port: 80}]}",
             ),
             "'spec.bulk' cannot write services to etcd: the API server gives each an address",
-        ),
-        (
-            pods("1s", 40, "bulk", "true\n  as: alice"),
-            "'spec' is wrong: 'bulk' writes past the API server, where no user writes",
-        ),
-        (
-            _DELETING.replace("arrivals", "bulk: true\n  arrivals"),
-            "'spec' is wrong: 'bulk' is for 'create', not for 'delete'",
         ),
     ],
 )

@@ -1,17 +1,16 @@
 """Chooses the object that an act changes: by its name, or drawn from those selected."""
 
-from http import HTTPStatus
-
 import msgspec
 
 from kwokctl.clusters.objects.metadata import KnownMetadata, known_objects
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.expr.gotemplate import template
 from kwokctl.expr.gotemplate.template import Template
-from kwokctl.kube.collections.paging import METADATA, ListQuery, one_page
+from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import Resource
 from kwokctl.load.acts.act import ActContext, Data
 from kwokctl.load.client.rights import Right
+from kwokctl.load.client.selectors import problem_of
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.acts_schema import SelectionShape, TargetShape
 from kwokctl.load.description.bundles import LOAD_LABEL
@@ -64,12 +63,9 @@ class Targets:
 
     async def _try_selector(self) -> None:
         """Raise ConfigError for a selector that the API server does not understand."""
-        query = await self.query()
-        try:
-            await one_page(self._context.sender.client.pool, query.path(limit="1"), accept=METADATA)
-        except ApiError as e:
-            if e.status == HTTPStatus.BAD_REQUEST:
-                raise self._context.fault(f"{self._place}.selector", f"is wrong: {e}") from e
+        problem = await problem_of(self._context.sender.client.pool, await self.query())
+        if problem:
+            raise self._context.fault(f"{self._place}.selector", f"is wrong: {problem}")
 
     async def one(self, flight: Flight, data: Data) -> Found:
         """Return the object for an arrival; ApiError if there is none."""

@@ -19,7 +19,7 @@ from kwokctl.load.description.acts_schema import (
     ScaleActShape,
 )
 from kwokctl.load.description.rhythms import Bursts, Every, Moments, Poisson, Ramp, Rhythm
-from kwokctl.load.description.strict import LoadPart, Positive, Word
+from kwokctl.load.description.strict import LoadPart, Number, Positive, Word, demand_printable
 from kwokctl.load.description.units import per_second, period, seconds
 
 
@@ -91,6 +91,8 @@ class ArrivalsShape(LoadPart, frozen=True, kw_only=True):
         return self.trace is not None or (self.rhythm is not None and self.rhythm.lasts is not None)
 
 
+_MANAGER = 128
+"""The most characters of a field manager that the API server takes."""
 _ACTS = ("create", "patch", "scale", "delete", "recreate", "list")
 
 
@@ -115,12 +117,15 @@ class WaitShape(LoadPart, frozen=True, kw_only=True):
     namespace: str = "default"
     """Empty for all namespaces."""
     selector: str = ""
-    count: int | None = None
+    count: Number | None = None
     """The number of objects that is waited for; without it, at least one."""
     timeout: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a time that is not one."""
+        """Raise ValueError for what names no object, and for a time that is not one."""
+        kind, slash, name = self.what.partition("/")
+        if not kind or "/" in name or (slash and not name):
+            raise ValueError(f"'what' is '{self.what}', not KIND or KIND/NAME")
         if self.timeout is not None:
             period(self.timeout, "timeout")
 
@@ -199,8 +204,18 @@ class LoadSpec(LoadPart, frozen=True, kw_only=True):
             period(self.ttl, "ttl")
         if self.as_groups and not self.as_user:
             raise ValueError("'asGroups' needs 'as'")
+        self._check_writer()
         if self.bulk:
             self._check_bulk()
+
+    def _check_writer(self) -> None:
+        """Raise ValueError for names that no request can carry."""
+        for field_, text in (("as", self.as_user), ("fieldManager", self.field_manager)):
+            demand_printable(text, field_)
+        for group in self.as_groups:
+            demand_printable(group, "asGroups")
+        if not 0 < len(self.field_manager) <= _MANAGER:
+            raise ValueError(f"'fieldManager' must have 1 to {_MANAGER} characters")
 
     def _check_bulk(self) -> None:
         if self.act != "create":

@@ -39,7 +39,8 @@ def read_trace(path: Path) -> tuple[TraceRow, ...]:
         content = path.read_bytes()
         text = gzip.decompress(content) if content.startswith(_GZIP) else content
     except (OSError, EOFError, zlib.error) as e:
-        raise ConfigError(f"the trace '{path}' cannot be read: {e}") from e
+        why = getattr(e, "strerror", None) or str(e)
+        raise ConfigError(f"the trace '{path}' cannot be read: {why}") from e
     head = text.lstrip()
     if head.startswith(_JSON):
         rows = _timed(path, _json_lines(path, text))

@@ -6,6 +6,10 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration
 
 _RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*/\s*(s|sec|second|m|min|minute|h|hour)")
+_LEAST, _MOST = 1e-9, 1e9
+"""The rates a second with which times can be computed."""
+_SHOWN = 40
+"""The most characters of a text in a message."""
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -30,11 +34,15 @@ def period(text: str, field: str) -> float:
 
 
 def per_second(text: str, field: str) -> float:
-    """Return how often a second `3/min` or `300/s` is; ValueError for what is no rate, or is 0."""
+    """Return how often a second `3/min` or `300/s` is; ValueError for what is no rate, is 0, or without end."""
     found = _RATE.fullmatch(text.strip())
     rate = float(found[1]) / _SECONDS[found[2][0]] if found else 0.0
-    if not rate:
+    if not _LEAST <= rate <= _MOST:
         raise ValueError(
-            f"'{field}' is '{text}', not a rate above 0, for example: 300/s, 3/min or 10/h"
+            f"'{field}' is '{_shortened(text)}', not a rate above 0, for example: 300/s, 3/min or 10/h"
         )
     return rate
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

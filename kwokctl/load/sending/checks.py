@@ -3,10 +3,12 @@
 from kwokctl.clusters.objects.wait import ObjectWait
 from kwokctl.errors import ApiError, ExpressionError, KwokctlError, NotFoundError, UsageError
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import NAMESPACES
 from kwokctl.load.acts.act import Act, Data
 from kwokctl.load.acts.create import CreateAct
 from kwokctl.load.client.rights import Right, lacks
+from kwokctl.load.client.selectors import problem_of
 from kwokctl.load.client.sender import LoadSender
 from kwokctl.load.description.schema import WaitShape
 from kwokctl.load.documents import Load
@@ -19,12 +21,7 @@ async def check(load: Load, sender: LoadSender, act: Act, data: Data) -> None:
     rights = await act.rights(data)
     rights += _of_ends(load, rights)
     await _check_namespaces(load, sender.client, rights)
-    for right in dict.fromkeys(rights):
-        if await lacks(sender.client, right):
-            who = f"'{load.spec.as_user}'" if load.spec.as_user else "this user"
-            raise load.document.fault(
-                f"spec.{load.spec.act}", f"needs a right that {who} lacks: {right}"
-            )
+    await _check_rights(load, sender.client, rights, f"spec.{load.spec.act}")
     _check_end(load, act, rights)
     await _check_wait(load, sender)
 
@@ -42,12 +39,28 @@ def wanted(shape: WaitShape) -> ObjectWait:
 
 async def _check_wait(load: Load, sender: LoadSender) -> None:
     """Raise ConfigError for a wait that cannot end."""
-    if load.spec.wait_for is None:
+    shape = load.spec.wait_for
+    if shape is None:
         return
     try:
-        await sender.finder.find(wanted(load.spec.wait_for).kind)
+        wait = wanted(shape)
+        resource = await sender.finder.find(wait.kind)
     except (NotFoundError, UsageError, ExpressionError) as e:
         raise load.document.fault("spec.waitFor", f"is wrong: {e}", hint=e.hint) from e
+    within = wait.namespace if resource.namespaced else None
+    rights = [Right(verb, resource, within or "") for verb in ("list", "watch")]
+    await _check_rights(load, sender.client, rights, "spec.waitFor")
+    query = ListQuery(resource=resource, namespace=within, label_selector=shape.selector)
+    if problem := await problem_of(sender.client.pool, query):
+        raise load.document.fault("spec.waitFor.selector", f"is wrong: {problem}")
+
+
+async def _check_rights(load: Load, client: Client, rights: list[Right], place: str) -> None:
+    """Raise ConfigError for the first right that the user lacks."""
+    for right in dict.fromkeys(rights):
+        if await lacks(client, right):
+            who = f"'{load.spec.as_user}'" if load.spec.as_user else "this user"
+            raise load.document.fault(place, f"needs a right that {who} lacks: {right}")
 
 
 def _of_ends(load: Load, rights: list[Right]) -> list[Right]:

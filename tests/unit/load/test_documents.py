@@ -38,9 +38,50 @@ def changed(**more: Any) -> dict[str, Any]:
         (changed(arrivals={"poisson": "-3/s"}), "'spec.arrivals' is wrong: 'poisson' is '-3/s'"),
         (
             changed(params={"a": {"lognormal": {"p50": 60}}}),
-            r"'spec.params\[...\].lognormal' is wrong: object missing required field 'p95'",
+            "'spec.params.a.lognormal' is wrong: object missing required field 'p95'",
         ),
-        (changed(params={"a": {"gamma": 1}}), r"'spec.params\[...\]' is wrong: .* 'gamma'"),
+        (changed(params={"b": 1, "a": {"gamma": 1}}), "'spec.params.a' is wrong: .* 'gamma'"),
+        (
+            changed(arrivals={"poisson": f"{'9' * 400}/s"}),
+            "'spec.arrivals' is wrong: 'poisson' is '9{40}…', not a rate",
+        ),
+        (changed(namespace=""), "'spec.namespace' cannot be the name of a namespace"),
+        (changed(namespace="../x"), "'spec.namespace' cannot be the name of a namespace"),
+        (
+            changed(waitFor={"what": "pods", "namespace": "No Such"}),
+            "'spec.waitFor.namespace' cannot be the name of a namespace",
+        ),
+        (
+            changed(create=None, list={"target": {"kind": "pods", "namespace": "A"}}),
+            "'spec.list.target.namespace' cannot be the name of a namespace",
+        ),
+        (
+            changed(waitFor={"what": "pods/a/b"}),
+            "'spec.waitFor' is wrong: 'what' is 'pods/a/b', not KIND or KIND/NAME",
+        ),
+        (
+            changed(waitFor={"what": "pods/"}),
+            "'spec.waitFor' is wrong: 'what' is 'pods/', not KIND",
+        ),
+        (
+            changed(waitFor={"what": "pods", "count": -3}),
+            "'spec.waitFor.count' is wrong: expected 'int' >= 0",
+        ),
+        (changed(as_="a\0b"), "'spec' is wrong: 'as' has a character that cannot be printed"),
+        (
+            changed(as_="a", asGroups=["b\n"]),
+            "'spec' is wrong: 'asGroups' has a character that cannot be printed",
+        ),
+        (changed(fieldManager="a\0"), "'spec' is wrong: 'fieldManager' has a character"),
+        (
+            changed(fieldManager="x" * 129),
+            "'spec' is wrong: 'fieldManager' must have 1 to 128 characters",
+        ),
+        (changed(bulk=True, as_="a"), "'spec' is wrong: 'bulk' writes past the API server"),
+        (
+            changed(create=None, bulk=True, delete={"target": _TARGET}),
+            "'spec' is wrong: 'bulk' is for 'create', not for 'delete'",
+        ),
         (
             changed(create=[{"template": "{{ if }}"}]),
             r"'spec.create\[0\].template' is no template: .*line 1",

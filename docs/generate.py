@@ -13,6 +13,7 @@ from docs import (
     generate_cli,
     generate_compatibility,
     generate_conformance,
+    generate_fleets,
     generate_kwok,
     generate_measure,
     generate_options,
@@ -27,6 +28,7 @@ GENERATORS = (
     generate_kwok,
     generate_measure,
     generate_conformance,
+    generate_fleets,
     generate_chart,
     render_performance,
 )

@@ -89,7 +89,10 @@ def _own_kinds(patches: Json, extras: Json) -> dict[str, Json]:
     options: dict[str, Json] = {
         name: controller_option_schema(option) for name, option in OPTIONS.items()
     }
-    template = {"type": "string", "description": "A Go template of the object."}
+    template = {
+        "type": "string",
+        "description": "A Go template of the object; without it, that of the built-in node.",
+    }
     return {
         KIND: _closed(_document(KIND, fields)),
         OF_CONTROLLER: _closed(
@@ -97,7 +100,8 @@ def _own_kinds(patches: Json, extras: Json) -> dict[str, Json]:
         ),
         _RESOURCE: {
             **_closed(_document(_RESOURCE, {"parameters": {}, "template": template})),
-            "required": ["kind", "metadata", "template"],
+            "required": ["kind", "metadata"],
+            "anyOf": [{"required": ["template"]}, {"required": ["parameters"]}],
         },
     }
 

@@ -97,7 +97,7 @@ async def scale(
         return await scale_with(access, request, templates, home.progress, FOREIGN, turn)
     saved = load(home.paths(name), name)
     if saved.options.component(KWOK_CONTROLLER).binary:
-        templates = with_one_address(templates)
+        templates = {request.kind: with_one_address(template)}
     access = load_access(home.paths(name).own_kubeconfig)
     with using(home.workdir, name):
         route = route_of(home, saved, data_path)

@@ -13,6 +13,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.option_values import one_of
 from kwokctl.cli.parsing.shared_options import DataOutput, format_option, runtime_option
 from kwokctl.cli.resolved import Enable, names_of, resolved_options
+from kwokctl.cli.verbs import fleet
 
 if TYPE_CHECKING:
     from kwokctl.clusters.status import ClusterStatus, ComponentStatus
@@ -36,6 +37,7 @@ def register(app: typer.Typer) -> None:
     commands.command(below, "components", examples=watching)(components)
     commands.command(below, "kubeconfig", examples=carrying)(kubeconfig)
     commands.command(below, "artifacts")(artifacts)
+    fleet.register(below)
 
 
 def clusters(call: Invocation, *, output: _Listing = "") -> None:

@@ -1,7 +1,9 @@
 """Resource templates: the shapes of the objects that `scale` creates."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +18,7 @@ from kwokctl.errors import KwokctlError, UsageError
 from kwokctl.model import ClusterName
 from kwokctl.replacing import replace
 
-_BUILT_IN = ("node", "pod")
+_NODE = "node"
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
 """kubectl's names for the kinds of the built-in templates."""
 
@@ -53,13 +55,52 @@ def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTempla
     Of two with one name the first is taken. Raises ConfigError for a document that is not a
     valid resource template; documents of other kinds are ignored.
     """
-    built_in = load_documents([str(assets.path(f"objects/{name}.yaml")) for name in _BUILT_IN])
     templates: dict[str, ResourceTemplate] = {}
-    for document in (*documents, *built_in):
+    for document in documents:
         if document.kind == FOR_SCALE:
             template = _template(document)
             templates.setdefault(template.name, template)
-    return templates
+    return _WithBuiltIn(templates)
+
+
+class _WithBuiltIn(Mapping[str, ResourceTemplate]):
+    """Some templates, and behind them the built-in ones: a file is read when its template is asked for."""
+
+    def __init__(self, before: Mapping[str, ResourceTemplate]) -> None:
+        self._before = before
+        self._files = built_in_files()
+
+    def __getitem__(self, name: str) -> ResourceTemplate:
+        found = self._before.get(name)
+        return found if found is not None else built_in(self._files[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._files, **self._before})
+
+    def __len__(self) -> int:
+        return len(self._files.keys() | self._before.keys())
+
+
+def built_in_files() -> Mapping[str, Path]:
+    """Return the files of the built-in templates by name: of nodes and pods, and the shapes of machines."""
+    return {**_files("objects"), **shape_files()}
+
+
+def shape_files() -> Mapping[str, Path]:
+    """Return the files of the shapes of machines by name."""
+    return _files("fleets")
+
+
+@cache
+def _files(folder: str) -> Mapping[str, Path]:
+    return {file.stem: file for file in sorted(assets.path(folder).glob("*.yaml"))}
+
+
+@cache
+def built_in(file: Path) -> ResourceTemplate:
+    """Return the template in one of the built-in files."""
+    (document,) = load_documents([str(file)])
+    return _template(document)
 
 
 def templates_for(
@@ -93,24 +134,24 @@ def template_name(templates: Mapping[str, ResourceTemplate], word: str) -> str:
     return word if word in templates else _AS_KUBECTL.get(word, word)
 
 
-def with_one_address(templates: Mapping[str, ResourceTemplate]) -> Mapping[str, ResourceTemplate]:
-    """Return the templates with one address for each node of the built-in one.
+def with_one_address(template: ResourceTemplate) -> ResourceTemplate:
+    """Return a built-in template with one address for each node.
 
     The original's default Stage for nodes (kwok 0.7) repeats addresses, and the API server refuses two
     of one type.
     """
-    node = templates.get("node")
-    if node is None or not node.source.startswith(str(assets.path("objects"))):
-        return templates
-    parameters = {**node.parameters, "nodeIPs": node.parameters["nodeIPs"][:1]}
-    return {**templates, "node": replace(node, parameters=parameters)}
+    declared = template.parameters
+    if "nodeIPs" not in template.declared or not template.source.startswith(str(assets.root())):
+        return template
+    return replace(template, parameters={**declared, "nodeIPs": declared["nodeIPs"][:1]})
 
 
 def find_template(templates: Mapping[str, ResourceTemplate], name: str) -> ResourceTemplate:
     """Return the template called `name`; UsageError, which names the known ones, if it is unknown."""
     if name in templates:
         return templates[name]
-    known = f"there are: {', '.join(sorted(templates))}"
+    named = sorted(set(templates) - shape_files().keys())
+    known = f"there are: {', '.join(named)}, and the shapes of 'kwokctl get shapes'"
     near = did_you_mean(name, templates)
     raise UsageError(
         f"there is no resource template called '{name}'",
@@ -127,7 +168,9 @@ def _template(document: Document) -> ResourceTemplate:
     document.check_fields(["parameters", "template"])
     if not document.name:
         raise document.fault("metadata.name", "is missing")
-    template = document.body.get("template")
+    if "template" not in document.body:
+        return _shape(document)
+    template = document.body["template"]
     if not isinstance(template, str) or not template.strip():
         raise document.fault(
             "template", "must be the text of a Go template", hint="write it after 'template: |'"
@@ -137,5 +180,30 @@ def _template(document: Document) -> ResourceTemplate:
         name=document.name,
         parameters={} if parameters is None else parameters,
         template=template,
+        source=document.source,
+    )
+
+
+def _shape(document: Document) -> ResourceTemplate:
+    """Return the template of a document without a text: the built-in node, with its own parameters."""
+    node = built_in(built_in_files()[_NODE])
+    parameters = document.body.get("parameters")
+    if not isinstance(parameters, dict) or not parameters:
+        raise document.fault(
+            "template",
+            "is missing",
+            hint="write it after 'template: |', or give 'parameters' of the built-in node",
+        )
+    if unknown := sorted(parameters.keys() - node.parameters.keys()):
+        raise document.fault(
+            f"parameters.{unknown[0]}",
+            "is not a parameter of the built-in node, whose template this document uses",
+            hint=did_you_mean(unknown[0], node.parameters)
+            or f"there are: {', '.join(node.parameters)}",
+        )
+    return replace(
+        node,
+        name=document.name,
+        parameters={**node.parameters, **parameters},
         source=document.source,
     )

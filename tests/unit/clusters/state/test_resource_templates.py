@@ -27,7 +27,7 @@ def resource(name: str, **body: Any) -> Document:
 def test_nodes_and_pods_are_built_in() -> None:
     templates = load_templates([])
 
-    assert sorted(templates) == ["node", "pod"]
+    assert {"node", "pod", "dgx-h100"} <= set(templates)
     assert templates["node"].parameters["allocatable"] == {
         "cpu": 32,
         "ephemeral-storage": "512Gi",
@@ -70,7 +70,7 @@ def test_a_template_of_the_user_comes_before_the_built_in_one() -> None:
 def test_documents_of_other_kinds_are_ignored() -> None:
     stage = Document(kind="Stage", api_version="", name="s", body={"kind": "Stage"}, source="x")
 
-    assert sorted(load_templates([stage])) == ["node", "pod"]
+    assert set(load_templates([stage])) == set(load_templates([]))
 
 
 def test_absent_parameters_are_empty() -> None:
@@ -81,7 +81,7 @@ def test_absent_parameters_are_empty() -> None:
     ("document", "message"),
     [
         (resource("", template="kind: Node"), "'metadata.name' is missing"),
-        (resource("gpu"), "'template' must be the text of a Go template"),
+        (resource("gpu"), "'template' is missing"),
         (resource("gpu", template=" "), "'template' must be the text of a Go template"),
         (resource("gpu", template={"kind": "Node"}), "'template' must be the text"),
         (resource("gpu", template="a", params={}), "'params' is not a field of a KwokctlResource"),
@@ -98,7 +98,9 @@ def test_an_unknown_template_names_the_near_and_the_known() -> None:
     with pytest.raises(UsageError, match="no resource template called 'nodes'") as caught:
         find_template(load_templates([]), "nodes")
 
-    assert caught.value.hint == "did you mean 'node'? there are: node, pod"
+    assert caught.value.hint == (
+        "did you mean 'node'? there are: node, pod, and the shapes of 'kwokctl get shapes'"
+    )
 
 
 def test_an_unknown_template_with_nothing_near_names_the_known() -> None:
@@ -106,7 +108,7 @@ def test_an_unknown_template_with_nothing_near_names_the_known() -> None:
         find_template(load_templates([]), "volume")
 
     assert caught.value.hint
-    assert caught.value.hint.startswith("there are: node, pod; for an object of the cluster:")
+    assert caught.value.hint.startswith("there are: node, pod, and the shapes of")
 
 
 @pytest.mark.parametrize(
@@ -128,12 +130,16 @@ def test_a_parameter_that_is_neither_declared_nor_mentioned_is_unused(
     assert load_templates([mine])["mine"].unused(parameters) == unused
 
 
-def test_a_controller_of_another_make_gets_one_address_for_each_built_in_node() -> None:
-    templates = load_templates([])
+@pytest.mark.parametrize("name", ["node", "dgx-h100"])
+def test_a_controller_of_another_make_gets_one_address_for_each_built_in_node(name: str) -> None:
+    template = load_templates([])[name]
+
+    assert with_one_address(template).parameters["nodeIPs"] == template.parameters["nodeIPs"][:1]
+    assert len(template.parameters["nodeIPs"]) == 2
+
+
+def test_other_templates_keep_their_addresses() -> None:
     own = load_templates([resource("node", template="kind: Node", parameters={"nodeIPs": [1, 2]})])
 
-    found = with_one_address(templates)
-    assert found["node"].parameters["nodeIPs"] == templates["node"].parameters["nodeIPs"][:1]
-    assert len(templates["node"].parameters["nodeIPs"]) == 2
-    assert found["pod"] == templates["pod"]
-    assert with_one_address(own) == own
+    assert with_one_address(own["node"]) == own["node"]
+    assert with_one_address(own["pod"]) == own["pod"]

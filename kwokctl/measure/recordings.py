@@ -1,6 +1,7 @@
 """Computes the history of a run from a recording of `snapshot record`, which has whole objects."""
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -15,20 +16,26 @@ from kwokctl.kube.resource import JOBS, NODES, PODS
 from kwokctl.measure.figures.fleet import ZONE
 from kwokctl.measure.history import History
 from kwokctl.measure.record.lines import Header, RunMoment, RunScope
+from kwokctl.measure.watching.gangs import GANG_KINDS, GangTracker
 from kwokctl.measure.watching.jobs import JobTracker
 from kwokctl.measure.watching.nodes import NodeTracker
 from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Tracker
 from kwokctl.measure.watching.texts import Texts
 
-_KINDS = {(each.api_version, each.plural): each for each in (PODS, JOBS, NODES)}
-_PLURALS = {(each.api_version, each.kind): each.plural for each in (PODS, JOBS, NODES)}
-_Key = tuple[str, str, str]
-"""The plural, the namespace and the name of an object."""
+_KINDS = {
+    **{(each.group, each.plural): each.kind for each in (PODS, JOBS, NODES)},
+    **{(each.group, each.plural): each.kind for each in GANG_KINDS},
+}
+_PLURALS = {(group, kind): plural for (group, plural), kind in _KINDS.items()}
+_Kind = tuple[str, str]
+"""The API group and the plural of a kind."""
+_Key = tuple[_Kind, str, str]
+"""The kind, the namespace and the name of an object."""
 
 
 def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
-    """Return the history of pods, Jobs and nodes; SnapshotError, with the line, for what cannot be understood.
+    """Return the history of pods, Jobs, nodes and gangs; SnapshotError, with the line, for what cannot be understood.
 
     The time of a change is that of the recording. `labels` are those that groups of pods need.
     """
@@ -47,9 +54,10 @@ def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
     recording = _Recording(header)
     file = ObjectFile(path)
     for found in file.objects(0):
-        if plural := _PLURALS.get((found.api_version, found.kind)):
+        if plural := _PLURALS.get((found.group, found.kind)):
             value = msgspec.json.decode(found.body)
-            recording.see((plural, found.namespace, found.name), value, 0, listed=True)
+            key = ((found.group, plural), found.namespace, found.name)
+            recording.see(key, value, 0, listed=True)
     recording.begin()
     for line, action in _actions(file):
         try:
@@ -61,15 +69,19 @@ def history_of_recording(path: Path, labels: tuple[str, ...]) -> History:
 
 
 def _actions(file: ObjectFile) -> Iterator[tuple[int, RecordedAction]]:
-    """Yield the changes of pods, Jobs and nodes, with their lines."""
+    """Yield the changes of pods, Jobs, nodes and objects of gangs, with their lines."""
     for line, value in file.actions(0):
         try:
             action = msgspec.convert(value, RecordedAction)
         except msgspec.ValidationError as e:
             problem = str(e).replace("`", "'")
             raise file.fault(line, f"this change cannot be understood: {problem}") from e
-        if (action.resource.api_version, action.resource.resource) in _KINDS:
+        if _kind_of(action) in _KINDS:
             yield line, action
+
+
+def _kind_of(action: RecordedAction) -> _Kind:
+    return action.resource.group, action.resource.resource
 
 
 class _Recording:
@@ -82,8 +94,16 @@ class _Recording:
         pods = PodTracker(emit, texts, labels=header.labels, takes_existing=False)
         jobs = JobTracker(emit, labels=header.labels, takes_existing=False)
         nodes = NodeTracker(emit, texts, labels=header.topology)
-        trackers: tuple[Tracker, ...] = (pods, jobs, nodes)
-        self._trackers: Mapping[str, Tracker] = {each.plural: each for each in trackers}
+        numbers = count(1)
+        self._trackers: Mapping[_Kind, Tracker] = {
+            (PODS.group, PODS.plural): pods,
+            (JOBS.group, JOBS.plural): jobs,
+            (NODES.group, NODES.plural): nodes,
+            **{
+                (each.group, each.plural): GangTracker(emit, each, numbers, labels=header.labels)
+                for each in GANG_KINDS
+            },
+        }
         self._objects: dict[_Key, dict[str, Json]] = {}
         self._last = 0
 
@@ -97,12 +117,16 @@ class _Recording:
         """Note the end."""
         if not self.history.fleet.nodes:
             self.history.header.missing["nodes"] = "the recording has no nodes"
+        known = {each.kind for each in self.history.gangs.objects.values()}
+        for each in GANG_KINDS:
+            if each.name not in known:
+                self.history.header.missing[each.name] = f"the recording has no {each.name}"
         self.history.take(RunMoment(self._last, "end"))
 
     def take(self, action: RecordedAction) -> None:
         """Apply a change; UnknownPatchError for a patch that makes no sense."""
         target, time = action.target, action.duration_nanosecond
-        key = (action.resource.resource, target.namespace, target.name)
+        key = (_kind_of(action), target.namespace, target.name)
         self._last = max(self._last, time)
         if action.method is Method.DELETE:
             gone = self._objects.pop(key, None)
@@ -111,8 +135,7 @@ class _Recording:
             return
         value = action.template or {}
         if action.method is Method.PATCH:
-            kind = _KINDS[action.resource.api_version, key[0]]
-            schema = lists_of_kind(kind.api_version, kind.kind)
+            schema = lists_of_kind(action.resource.api_version, _KINDS[key[0]])
             value = directed_merge(self._objects.get(key, {}), value, schema)
         self.see(key, value, time, listed=False)
 

@@ -67,7 +67,7 @@ async def _measure(
         with RecordWriter(request.record) as writer, progress.step("Measuring") as step:
             writer.begin(run.history.header)
             run.writer = writer
-            async with recording_whole(source, request):
+            async with recording_whole(source, request, run.kinds):
                 work = run.work(access, progress, step)
                 await until_its_end(work, None, has_begun=lambda: "begin" in run.history.moments)
             run.conclude()

@@ -176,9 +176,10 @@ def test_membership_and_size_are_read_of_every_kind(cluster: Installed, tmp_path
         f"kubectl patch workloads.kueue.x-k8s.io queued --type=merge -p '{admitted}';"
         f"kubectl apply -f {tmp_path}/pods.json"
     )
-    words = ("--gang-label", "example.com/gang", "--by", "gang", "--record", str(tmp_path / "x.gz"))
+    words = ("--gang-label", "example.com/gang", "--by", "gang")
+    record = ("--full", "--record", str(tmp_path / "x.gz"))
 
-    out = cluster.ok("measure", *words, "-o", "json", "--", "sh", "-ec", command)
+    out = cluster.ok("measure", *words, *record, "-o", "json", "--", "sh", "-ec", command)
     cluster.kubectl("delete", "pods", "--all", "--wait=false")
 
     report = json.loads(out)
@@ -195,3 +196,6 @@ def test_membership_and_size_are_read_of_every_kind(cluster: Installed, tmp_path
     assert whole == [*_MEMBERS][_NEED_THREE:]
     assert value(by_kind["workloads.kueue.x-k8s.io"], "gangs.dispatch")["count"] == 1
     assert value(report["figures"], "gangs.most_waiting")["value"] >= _NEED_THREE
+    whole_objects = json.loads(cluster.ok("measure", str(tmp_path / "x.yaml.gz"), "-o", "json"))
+    seen = value(whole_objects["figures"], "gangs")["detail"]
+    assert seen == {kind: 1 for kind in _MEMBERS if kind != "example.com/gang"}

@@ -176,6 +176,11 @@ class GangKind(msgspec.Struct, frozen=True, kw_only=True):
         """The API group."""
         return self.name.partition(".")[2]
 
+    @property
+    def plural(self) -> str:
+        """The word for it in paths."""
+        return self.name.partition(".")[0]
+
 
 GANG_KINDS = (
     GangKind(name=JOB_SETS, kind="JobSet", seen=SeenJobSet),

@@ -28,6 +28,11 @@ def pod(name: str) -> dict[str, Any]:
     return {"metadata": metadata, "spec": {"containers": []}, "status": {"phase": "Pending"}}
 
 
+def pod_group(name: str, needed: int) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default", "uid": f"uid-of-{name}"}
+    return {"metadata": metadata, "spec": {"schedulingPolicy": {"gang": {"minCount": needed}}}}
+
+
 def change(time: int, name: str, method: str, template: Any = None, **more: str) -> str:
     resource = {"version": "v1", "resource": "pods", **more}
     target = {"name": name, "namespace": "default"}
@@ -80,6 +85,40 @@ def test_what_a_recording_does_not_have_is_not_measured(found: History) -> None:
     why = Missing("a recording of 'snapshot record' has no probes")
     assert figure("api.availability", found) == why
     assert found.moments["end"].time == 4 * SECOND
+
+
+POD_GROUPS = {"group": "scheduling.k8s.io", "version": "v1alpha2", "resource": "podgroups"}
+
+
+def member(name: str, group: str) -> dict[str, Any]:
+    return {**pod(name), "spec": {"schedulingGroup": {"podGroupName": group}}}
+
+
+def test_a_recording_has_gangs_whose_objects_it_has(tmp_path: Path) -> None:
+    """Of three gangs one needs two pods and has one, and of one there is no object."""
+    old = document(apiVersion="scheduling.k8s.io/v1alpha2", kind="PodGroup", **pod_group("old", 2))
+    volcano = {**pod("c"), "metadata": {**pod("c")["metadata"], "annotations": {
+        "scheduling.k8s.io/group-name": "v"}}}  # fmt: skip
+    bound = {"spec": {"nodeName": "n1"}}
+    path = written(
+        tmp_path / "run.yaml",
+        old,
+        change(SECOND, "new", "create", pod_group("new", 1), **POD_GROUPS),
+        change(SECOND, "a", "create", member("a", "old")),
+        change(SECOND, "b", "create", member("b", "new")),
+        change(SECOND, "c", "create", volcano),
+        *(change(2 * SECOND, name, "patch", bound) for name in "abc"),
+        change(3 * SECOND, "new", "delete", **POD_GROUPS),
+    )
+
+    found = history_of(path)
+
+    kind, other = "podgroups.scheduling.k8s.io", "podgroups.scheduling.volcano.sh"
+    why = f"the recording has no {other}"
+    assert figure("gangs", found) == SingleNumber(3, detail={kind: 2, other: 1}, note=why)
+    latency = figure("gangs.scheduling_latency", found)
+    assert isinstance(latency, Durations)
+    assert (latency.count, latency.max, latency.open, latency.left_out) == (1, 1.0, 1, 1)
 
 
 @pytest.mark.parametrize(

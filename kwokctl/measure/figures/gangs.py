@@ -18,6 +18,7 @@ from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value,
 from kwokctl.measure.gang_history import ADMITTED, COMPLETE, GangObject
 from kwokctl.measure.gangs import Gang, gangs_of
 from kwokctl.measure.history import Gaps, JobHistory
+from kwokctl.replacing import replace
 
 PAUSE = SECOND
 """The time in which no pod of a gang is bound, after which a gang that was begun counts as bound in part."""
@@ -171,8 +172,13 @@ def _done_count(view: RunView) -> Value:
 
 def _latency(begin: str, end: str, view: RunView) -> Value:
     value = spans(view.once(_all_times), begin, end, _NONE)
-    unknown = next((gang.unknown for gang in view.once(gangs_in) if gang.unknown), "")
+    unknown = _unknown(view)
     return Missing(unknown) if unknown and isinstance(value, Missing) else value
+
+
+def _unknown(view: RunView) -> str:
+    """Return why the number of pods that a gang needs is not known; empty if it is of all gangs."""
+    return next((gang.unknown for gang in view.once(gangs_in) if gang.unknown), "")
 
 
 def _submitted_latency(end: str, view: RunView) -> Value:
@@ -181,10 +187,23 @@ def _submitted_latency(end: str, view: RunView) -> Value:
     return _latency("submitted", end, view)
 
 
-def _in_part(view: RunView) -> list[GangTimes]:
+def _of_known(compute: Callable[[list[GangTimes], int], Value], view: RunView) -> Value:
+    """Compute a figure from the gangs of which all times are known, and the end of the run."""
+    all_times = view.once(_all_times)
+    known = [times for times in all_times if not times.is_lost]
+    if all_times and not known:
+        lost = f"of {len(all_times):,} gangs, the times were lost or never seen"
+        return Missing(_unknown(view) or lost)
+    value = compute(known, view.history.end)
+    left_out = len(all_times) - len(known)
+    if isinstance(value, SingleNumber) and left_out:
+        return replace(value, note=f"{left_out:,} gangs with lost times are left out")
+    return value
+
+
+def _in_part(known: list[GangTimes], end: int) -> list[GangTimes]:
     """Return the gangs of which pods were bound, and then for a second no other though some were missing."""
-    end = view.history.end
-    return [times for times in view.once(_all_times) if not times.is_lost and _pauses(times, end)]
+    return [times for times in known if _pauses(times, end)]
 
 
 def _pauses(times: GangTimes, end: int) -> bool:
@@ -194,30 +213,30 @@ def _pauses(times: GangTimes, end: int) -> bool:
     return any(after - before > PAUSE for before, after in pairwise(known))
 
 
-def _bound_in_part(view: RunView) -> Value:
-    found = _in_part(view)
+def _bound_in_part(known: list[GangTimes], end: int) -> Value:
+    found = _in_part(known, end)
     never = sum(times.bound is None for times in found)
     return SingleNumber(len(found), detail={"never bound as a whole": never} if never else {})
 
 
-def _time_in_part(view: RunView) -> Value:
-    found = _in_part(view)
+def _time_in_part(known: list[GangTimes], end: int) -> Value:
+    found = _in_part(known, end)
     ends = [(times, times.over if times.bound is None else times.bound) for times in found]
-    durations = [end - times.all_bound[0] for times, end in ends if end is not None]
+    durations = [until - times.all_bound[0] for times, until in ends if until is not None]
     return distribution(
         durations, still_open=len(found) - len(durations), what="no gang stayed bound in part"
     )
 
 
-def _most_waiting(view: RunView) -> Value:
+def _most_waiting(known: list[GangTimes], _end: int) -> Value:
     steps: list[tuple[int, int]] = []
-    for times in view.once(_all_times):
-        if times.appeared is None or times.is_lost:
+    for times in known:
+        if times.appeared is None:
             continue
         steps.append((times.appeared, 1))
-        end = times.over if times.bound is None else times.bound
-        if end is not None:
-            steps.append((end, -1))
+        until = times.over if times.bound is None else times.bound
+        if until is not None:
+            steps.append((until, -1))
     # Of what happens at one time, ends come first.
     return SingleNumber(max(accumulate(step for _, step in sorted(steps)), default=0))
 
@@ -290,9 +309,9 @@ FIGURES = (
     _between("occupancy", "from all that it needs Running until done", "running", "done", "neither"),
     _between("jct", "completion time, from when it was given to the scheduler", "created", "done"),
     _distribution("jct_from_submission", "completion time, from the arrival", partial(_submitted_latency, "done")),
-    _figure(".bound_in_part", "", "gangs with some pods bound, and for more than a second no other", _bound_in_part, "less"),
-    _distribution("time_in_part", "of those, from the first pod bound until all that it needs", _time_in_part),
-    _figure(".most_waiting", "", "most gangs that waited at once for their pods to be bound", _most_waiting, "less"),
+    _figure(".bound_in_part", "", "gangs with some pods bound, and for more than a second no other", partial(_of_known, _bound_in_part), "less"),
+    _distribution("time_in_part", "of those, from the first pod bound until all that it needs", partial(_of_known, _time_in_part)),
+    _figure(".most_waiting", "", "most gangs that waited at once for their pods to be bound", partial(_of_known, _most_waiting), "less"),
     _figure(".queue_free_inter_arrival", "s", "least time between gangs without a queue: occupancy x nodes of a gang / nodes",
             _queue_free),
     _figure(".makespan", "s", "from the first submission until the last gang was done", _makespan, "less"),

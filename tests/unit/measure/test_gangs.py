@@ -196,6 +196,41 @@ def test_a_job_that_kueue_admits_is_given_to_the_scheduler_then() -> None:
     assert seconds(found, "jct_from_submission") == {"jct_from_submission": 21.0}
 
 
+def test_kueue_admits_a_job_set_by_the_workload_that_it_owns() -> None:
+    found = history(
+        [
+            shape(2, f"{JOB_SETS}=gang-1", job=1),
+            gang(1, SECOND, JOB_SETS, pods=2),
+            gang(9, SECOND, WORKLOADS, pods=2, owner_uid="uid-of-gang-1"),
+            admission(2 * SECOND),
+            job(1, 3 * SECOND, pods=2, owner_uid="uid-of-gang-1"),
+            *two_pods(2),
+        ]
+    )
+
+    assert seconds(found, "dispatch", "scheduling_latency") == {
+        "dispatch": 1.0,
+        "scheduling_latency": 6.0,
+    }
+
+
+@pytest.mark.parametrize(("workload", "left_out"), [({"state": "Admitted"}, 1), ({"state": ""}, 0)])
+def test_an_admission_that_was_not_seen_is_lost_and_one_that_did_not_come_is_open(
+    workload: dict[str, str], left_out: int
+) -> None:
+    known = [shape(3, "kwokctl.dev/gang=ring"), *life(8, 0, 2 * SECOND, shape=3)]
+    queued = gang(9, SECOND, WORKLOADS, pods=2, owner_uid="uid-of-job-1", **workload)
+    found = history([*known, job(1, SECOND, pods=2), queued, shape(2, job=1), *two_pods(2)])
+
+    wait = latency("scheduling_latency", found)
+    assert (wait.count, wait.left_out) == (1, 1)
+    assert number(".most_waiting", found) == 2 - left_out
+    note = {1: "1 gangs with lost times are left out", 0: ""}[left_out]
+    part = figure("gangs.bound_in_part", found)
+    assert isinstance(part, SingleNumber)
+    assert part.note == note
+
+
 def test_pods_of_a_group_of_kueue_are_a_gang() -> None:
     found = history(
         [
@@ -402,10 +437,16 @@ def test_a_gang_with_a_lost_time_is_left_out() -> None:
     lines = [shape(2, f"{POD_GROUPS}=gang-1"), group, *two_pods(2)]
     lost = Missing("of 1 that ended, the times were lost or never seen")
 
+    waiting: list[Lines] = [shape(3, "kwokctl.dev/gang=other:2"), seen(9, 30 * SECOND, shape=3)]
     for gap in (Gap(SECOND, 2 * SECOND, POD_GROUPS, "x"), Gap(7 * SECOND, 8 * SECOND, "pods", "x")):
         found = history([*lines, gap])
         assert figure("gangs.scheduling_latency", found) == lost
         assert number("", found) == 1
+        all_lost = Missing("of 1 gangs, the times were lost or never seen")
+        partly = SingleNumber(1, note="1 gangs with lost times are left out")
+        assert figure("gangs.bound_in_part", found) == all_lost
+        assert figure("gangs.most_waiting", found) == all_lost
+        assert figure("gangs.most_waiting", history([*lines, gap, *waiting])) == partly
     other = history([*lines, Gap(SECOND, 2 * SECOND, VOLCANO_POD_GROUPS, "x")])
     assert latency("scheduling_latency", other).count == 1
 
@@ -415,8 +456,8 @@ def test_a_gang_whose_object_may_not_be_read_says_why() -> None:
     found = history([shape(2, f"{POD_GROUPS}=gang-1"), *two_pods(2)], missing={POD_GROUPS: why})
 
     assert figure("gangs", found) == SingleNumber(1, detail={POD_GROUPS: 1}, note=why)
-    assert figure("gangs.scheduling_latency", found) == Missing(why)
-    assert number(".bound_in_part", found) == 0
+    for name in ("scheduling_latency", "bound_in_part", "time_in_part", "most_waiting"):
+        assert figure(f"gangs.{name}", found) == Missing(why)
 
 
 def test_a_record_of_version_1_has_no_gangs() -> None:

@@ -53,6 +53,9 @@ def test_without_a_queue_the_last_jobs_wait_as_short_as_the_first(
     assert -1 < value(report, "jobs.scheduling_growth")["value"] < 1
     assert value(report, "jobs.scheduling_latency")["mean"] < 1
     assert value(report, "jobs.occupancy")["p50"] >= 6
+    bound = value(report, "gangs.queue_free_inter_arrival")
+    assert bound["note"] == "1 of 4 nodes for a gang"
+    assert bound["value"] == pytest.approx(value(report, "gangs.occupancy")["mean"] / 4)
 
 
 def test_a_queue_grows_where_jobs_come_more_often_than_they_end(

@@ -14,6 +14,7 @@ class _Other(msgspec.Struct, gc=False):
     requests: str
     node: str = ""
     """The node on which it counts; empty if it is not bound, or has ended."""
+    is_over: bool = False
 
 
 class _Taken(msgspec.Struct):
@@ -43,14 +44,20 @@ class OtherPods:
         for node in self._nodes:
             self._write(node, self._time)
 
-    def see(self, uid: str, node: str, raw: bytes, time: int) -> None:
-        """Note on which node a pod counts, empty for none; `raw` is its JSON."""
+    def is_over(self, uid: str) -> bool:
+        """Return whether a pod had ended when it was seen last."""
+        return self._pods[uid].is_over
+
+    def see(self, uid: str, node: str, raw: bytes, time: int, *, is_over: bool) -> None:
+        """Note on which node a pod is, and whether it has ended; `raw` is its JSON."""
         self._time = time
         known = self._pods.get(uid)
         if known is None:
             known = self._pods[uid] = _Other(requests_in(raw))
-        if known.node != node:
-            self._move(known, node, time)
+        known.is_over = is_over
+        place = "" if is_over else node
+        if known.node != place:
+            self._move(known, place, time)
 
     def gone(self, uid: str, time: int) -> None:
         """Note that a pod exists no longer."""

@@ -161,7 +161,7 @@ class PodTracker:
             self._first(pod, raw, time, listed=listed)
             return
         status = pod.status
-        self._note_interruptions(pod, known.number, time)
+        self._note_interruptions(pod, known.number, time, is_old=known.phase in _ENDED)
         conditions, message = self._conditions(status.conditions)
         node, phase = pod.spec.node_name, status.phase
         going = pod.metadata.deletion_timestamp is not None
@@ -190,9 +190,10 @@ class PodTracker:
         uid = pod.metadata.uid
         is_new = self._has_begun and not listed
         if uid in self._others or not (self._has_begun or self._takes_existing):
-            self._note_interruptions(pod, 0, time, is_old=uid not in self._others)
-            node = "" if pod.status.phase in _ENDED else pod.spec.node_name
-            self._others.see(uid, node, raw, time)
+            is_old = uid not in self._others or self._others.is_over(uid)
+            self._note_interruptions(pod, 0, time, is_old=is_old)
+            is_over = pod.status.phase in _ENDED
+            self._others.see(uid, pod.spec.node_name, raw, time, is_over=is_over)
             return
         whole = _whole(raw)
         shape = self._shape(whole)
@@ -217,7 +218,10 @@ class PodTracker:
     def _note_interruptions(
         self, pod: ChangingPod, number: int, time: int, *, is_old: bool = False
     ) -> None:
-        """Note restarts, and why a pod ends: who makes it end, and what its kubelet says of that."""
+        """Note restarts, and why a pod ends: who makes it end, and what its kubelet says of that.
+
+        What `is_old` was so before, or is about a pod that had ended already, as when its node is drained.
+        """
         uid, status = pod.metadata.uid, pod.status
         for containers in (status.container_statuses, status.init_container_statuses):
             if containers:

@@ -194,6 +194,17 @@ def test_why_a_pod_ends_before_its_time_is_written_once() -> None:
     ]
 
 
+def test_a_pod_that_has_ended_is_not_interrupted_any_more() -> None:
+    written = Written(of_nodes=False)
+    written.see(pod("old", "n1", "Failed"), 1, listed=True)
+    written.tracker.begin()
+    written.see(pod("new", "n1", "Succeeded"), 2)
+    for name, phase in (("old", "Failed"), ("new", "Succeeded")):
+        written.see(pod(name, "n1", phase, **target("EvictionByEvictionAPI")), 3)
+
+    assert interruptions(written) == []
+
+
 def test_a_pod_of_before_is_interrupted_too_and_what_happened_before_does_not_count() -> None:
     written = Written(of_nodes=False)
     old = [container(3, "Error")]

@@ -1,6 +1,6 @@
 """What the recorder of `kwokctl measure` costs: at a rate of changes, beside many pods that stay.
 
-    python -m benchmarks.measuring [--rate 500] [--pods 100000] [--seconds 20]
+    python -m benchmarks.measuring [--rate 500] [--pods 100000] [--seconds 20] [--heartbeats 1000]
 
 The API server is a program that sends pods as large as real ones, over TLS, in a process of its own.
 """
@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,12 +22,13 @@ import msgspec
 from benchmarks.processes import peak_bytes
 from benchmarks.report import Row, report
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.resource import JOBS, PODS
+from kwokctl.kube.resource import JOBS, NODES, PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL, History
 from kwokctl.measure.record.file import RecordWriter
 from kwokctl.measure.record.lines import Header, Lines, PodChange, PodGone, PodSeen, RunScope
 from kwokctl.measure.watching.jobs import JobTracker
+from kwokctl.measure.watching.nodes import NodeTracker
 from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Followed, RunRecorder
 from kwokctl.measure.watching.texts import Texts
@@ -45,9 +46,11 @@ _CONDITIONS = (
 )
 _LIFE = 4
 """Changes in the life of a pod: it is created, bound, runs, and is deleted."""
+_NODES = 1000
 _TICKS = 50
 """A second is parted into so many."""
 _SHARE, _MEMORY, _BYTES = 12.0, 300.0, 200.0
+_Change = Callable[[int], tuple[str, dict[str, Any]]]
 _FIELDS: dict[str, Any] = {"f:metadata": {"f:labels": {f"f:label-{n}": {} for n in range(45)}}}
 _MANAGED = [{"manager": "kube-controller-manager", "operation": "Update", "fieldsV1": _FIELDS}]
 
@@ -73,11 +76,30 @@ def _pod(name: str, version: int, *, step: int = 2) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class _Server:
-    """Lists pods that stay, and sends changes of others."""
+def _node(number: int, version: int) -> dict[str, Any]:
+    """Return a node of 4 KB, whose heartbeat alone differs between versions."""
+    heard = {"lastHeartbeatTime": f"2026-01-02T03:04:05Z+{version}"}
+    types = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "Ready")
+    return {
+        "metadata": {
+            "name": f"node-{number:06}", "uid": f"uid-of-node-{number}", "resourceVersion": str(version),
+            "labels": {f"example.com/label-{n}": "x" for n in range(12)}, "managedFields": _MANAGED,
+        },
+        "spec": {},
+        "status": {
+            "allocatable": {"cpu": "96", "memory": "1Ti", "nvidia.com/gpu": "8", "pods": "110"},
+            "conditions": [{"type": each, "status": "True", **heard} for each in types],
+            "images": [{"names": ["x" * 150], "sizeBytes": 1} for _ in range(8)],
+        },
+    }  # fmt: skip
 
-    def __init__(self, pods: int, rate: int, seconds: int) -> None:
+
+class _Server:
+    """Lists pods that stay, and sends changes of others, and heartbeats of nodes."""
+
+    def __init__(self, pods: int, rate: int, seconds: int, heartbeats: int) -> None:
         self._pods, self._rate, self._count = pods, rate, rate * seconds
+        self._heartbeats = heartbeats
 
     async def handle(self, request: Request, reply: Reply) -> None:
         if request.path == "/readyz":
@@ -85,7 +107,9 @@ class _Server:
         elif "watch" in request.query:
             await reply.begin()
             if request.path.endswith("/pods"):
-                await self._send(reply)
+                await self._send(reply, self._rate, self._change)
+            elif request.path.endswith("/nodes"):
+                await self._send(reply, self._heartbeats, self._heartbeat)
             await asyncio.Event().wait()
         else:
             await reply.send(self._page(request))
@@ -100,17 +124,20 @@ class _Server:
             {"metadata": {"resourceVersion": "10", "continue": more}, "items": items}
         )
 
-    async def _send(self, reply: Reply) -> None:
+    async def _send(self, reply: Reply, rate: int, change: _Change) -> None:
         """Send changes evenly, once the recorder has begun."""
         await asyncio.sleep(2)
         clock, sent = asyncio.get_running_loop().time, 0
-        begin = clock()
-        while sent < self._count:
-            due = min(self._count, int((clock() - begin) * self._rate))
+        begin, count = clock(), self._count // self._rate * rate
+        while sent < count:
+            due = min(count, int((clock() - begin) * rate))
             for number in range(sent, due):
-                await reply.event(*self._change(number))
+                await reply.event(*change(number))
             sent = due
             await asyncio.sleep(1 / _TICKS)
+
+    def _heartbeat(self, number: int) -> tuple[str, dict[str, Any]]:
+        return "MODIFIED", _node(number % _NODES, 11 + number)
 
     def _change(self, number: int) -> tuple[str, dict[str, Any]]:
         pod, step = divmod(number, _LIFE)
@@ -118,10 +145,10 @@ class _Server:
         return kind, _pod(f"web-{pod}", 11 + number, step=step)
 
 
-def _serve(pipe: Connection, pods: int, rate: int, seconds: int) -> None:
+def _serve(pipe: Connection, *words: int) -> None:
     async def main() -> None:
         known = certificates()
-        fake = FakeApiServer(_Server(pods, rate, seconds).handle)
+        fake = FakeApiServer(_Server(*words).handle)
         server = await asyncio.start_server(fake.serve, "127.0.0.1", 0, ssl=known.server_context())
         pipe.send((server.sockets[0].getsockname()[1], known.ca))
         await server.serve_forever()
@@ -164,11 +191,13 @@ async def _rows(access: Access, rate: int, seconds: int) -> list[Row]:
             def now() -> int:
                 return time.monotonic_ns() - start
 
-            tracker = PodTracker(emit, Texts(emit), labels=_LABELS, takes_existing=False)
+            texts = Texts(emit)
+            tracker = PodTracker(emit, texts, labels=_LABELS, takes_existing=False)
             jobs = JobTracker(emit, labels=_LABELS, takes_existing=False)
             kinds = [
                 Followed(resource=PODS, tracker=tracker),
                 Followed(resource=JOBS, tracker=jobs),
+                Followed(resource=NODES, tracker=NodeTracker(emit, texts, labels=())),
             ]
             async with (
                 Pool(access, connections=8) as pool,
@@ -196,8 +225,9 @@ def main() -> None:
     parser.add_argument("--rate", type=int, default=500)
     parser.add_argument("--pods", type=int, default=100_000)
     parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--heartbeats", type=int, default=0, help="of nodes, a second")
     words = parser.parse_args()
-    given = (words.pods, words.rate, words.seconds)
+    given = (words.pods, words.rate, words.seconds, words.heartbeats)
     with _serving(*given) as access, asyncio.Runner(loop_factory=new_event_loop) as runner:
         rows = runner.run(_rows(access, words.rate, words.seconds))
     report(f"measure: {words.rate} changes a second beside {words.pods:,} pods", rows)

@@ -1,12 +1,13 @@
 """Figures of the fleet: what was requested of it, what was left, its nodes, and what happened to pods against their will."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import msgspec
 
 from kwokctl.measure.figures.figure import Figure, RunView, missing
+from kwokctl.measure.figures.gangs import gangs_in
 from kwokctl.measure.figures.levels import after_steps, levels
 from kwokctl.measure.figures.replay import DeviceRoom
 from kwokctl.measure.figures.values import (
@@ -17,7 +18,6 @@ from kwokctl.measure.figures.values import (
     distribution_of,
 )
 from kwokctl.measure.fleet_history import NodeHistory, NodeMoment
-from kwokctl.measure.history import PodHistory
 
 _REQUESTED, _FRAGMENTATION, _LARGEST = (
     "fleet.requested.",
@@ -134,33 +134,27 @@ def _restarts(view: RunView) -> Value:
 
 
 def _spread(key: str, view: RunView) -> Value:
-    """Return how many values of a label of nodes the pods of each Job have that run at once."""
+    """Return how many values of a label of nodes the pods of each gang have that run at once."""
     nodes = view.history.fleet.node_of
     spans: list[int] = []
     left_out = still_open = 0
-    for size, pods in _together(view):
-        bound = sorted((pod for pod in pods if pod.node), key=lambda pod: pod.bound or pod.seen)
-        found = [nodes.get(pod.node) for pod in bound[:size]]
+    for gang in view.once(gangs_in):
+        if gang.size < 2:
+            continue
+        bound = sorted(
+            (pod for pod in gang.pods if pod.node), key=lambda pod: pod.bound or pod.seen
+        )
+        found = [nodes.get(pod.node) for pod in bound[: gang.size]]
         values = {node.label(key) if node else "" for node in found}
-        if len(found) < size:
+        if len(found) < gang.size:
             still_open += 1
         elif "" in values:
             left_out += 1
         else:
             spans.append(len(values))
     if not spans:
-        return Missing(f"no Job of several pods had all of them on nodes with '{key}'")
+        return Missing(f"no gang had all of its pods on nodes with '{key}'")
     return distribution_of(spans, left_out=left_out, still_open=still_open)
-
-
-def _together(view: RunView) -> Iterator[tuple[int, Sequence[PodHistory]]]:
-    """Yield how many pods of a Job run at once, if they are several, and its pods."""
-    by_owner: dict[str, list[PodHistory]] = {}
-    for pod in view.pods:
-        by_owner.setdefault(pod.shape.owner_uid, []).append(pod)
-    for job in view.jobs:
-        if job.pods > 1:
-            yield job.pods, by_owner.get(job.uid, [])
 
 
 def _node_figure(name: str, title: str, holds: Callable[[NodeMoment], bool]) -> Figure:
@@ -231,7 +225,7 @@ def figures_of_topology(labels: Iterable[str]) -> Iterator[Figure]:
         yield Figure(
             name=f"{_SPREAD}{key}",
             unit="",
-            title=f"values of {key} that the nodes of a Job's pods have",
+            title=f"values of {key} that the nodes of a gang's pods have",
             compute=partial(_spread, key),
             form="distribution",
             needs="nodes",

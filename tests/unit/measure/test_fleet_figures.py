@@ -243,8 +243,25 @@ def test_a_job_is_spread_over_the_values_of_a_label_that_its_nodes_have() -> Non
     assert (spread.count, spread.min, spread.max) == (2, 1, 2)
     assert (spread.left_out, spread.open) == (1, 1)
     assert figure("fleet.spread.row", found) == Missing(
-        "no Job of several pods had all of them on nodes with 'row'"
+        "no gang had all of its pods on nodes with 'row'"
     )
+
+
+def test_a_gang_that_pods_name_is_spread_as_a_job_is() -> None:
+    member = PodShape(30, "", "", "", 0, "", {}, "kwokctl.dev/gang=a:2")
+    found = run(
+        member,
+        node(1, labels=LABELS),
+        node(2, labels=OTHER_RACK),
+        *on("n1", 1, 0, size=30),
+        *on("n2", 2, 0, size=30),
+        topology=("rack",),
+    )
+
+    spread = figure("fleet.spread.rack", found)
+
+    assert isinstance(spread, Durations)
+    assert (spread.count, spread.max) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ Topology = Annotated[
     typer.Option(
         "--topology",
         metavar="LABEL",
-        help="A label of nodes, such as that of their rack: over how many of its values the pods of a Job are "
+        help="A label of nodes, such as that of their rack: over how many of its values the pods of a gang are "
         "spread; may be repeated [default: topology.kubernetes.io/zone]",
     ),
 ]

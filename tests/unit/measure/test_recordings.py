@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kwokctl.errors import SnapshotError
-from kwokctl.measure.figures.values import Durations, Missing, SingleNumber
+from kwokctl.measure.figures.values import Durations, Levels, Missing, SingleNumber
 from kwokctl.measure.history import History
 from kwokctl.measure.reading import history_of
 from tests.support.measured import MS, SECOND, figure
@@ -35,7 +35,8 @@ def pod_group(name: str, needed: int) -> dict[str, Any]:
 
 def change(time: int, name: str, method: str, template: Any = None, **more: str) -> str:
     resource = {"version": "v1", "resource": "pods", **more}
-    target = {"name": name, "namespace": "default"}
+    is_node = resource["resource"] == "nodes"
+    target = {"name": name} if is_node else {"name": name, "namespace": "default"}
     fields = {"resource": resource, "target": target, "durationNanosecond": time, "method": method}
     if template is not None:
         fields["template"] = template
@@ -75,6 +76,39 @@ def test_a_recording_gives_the_figures_of_the_pods_that_came(found: History) -> 
     assert isinstance(to_bound, Durations)
     assert isinstance(to_ready, Durations)
     assert (to_bound.max, to_ready.max) == (0.1, 0.3)
+
+
+def test_nodes_of_a_recording_and_what_pods_request_of_them_are_measured(tmp_path: Path) -> None:
+    old, new = pod("old"), pod("new")
+    old["spec"] = {"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "1"}}}]}
+    new["spec"] = {"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "2"}}}]}
+    ready = [{"type": "Ready", "status": "True"}]
+    node = {
+        "metadata": {"name": "n1", "uid": "uid-n1"},
+        "status": {"allocatable": {"cpu": "4"}, "conditions": ready},
+    }
+    path = written(
+        tmp_path / "run.yaml",
+        document(apiVersion="v1", kind="Node", **node),
+        document(apiVersion="v1", kind="Pod", **old),
+        change(SECOND, "new", "create", new),
+        change(2 * SECOND, "n1", "patch", {"spec": {"unschedulable": True}}, resource="nodes"),
+        change(3 * SECOND, "new", "delete"),
+        change(4 * SECOND, "old", "delete"),
+    )  # fmt: skip
+
+    found = history_of(path)
+
+    cpu, cordoned = (figure(f"fleet.{name}", found) for name in ("requested.cpu", "cordoned"))
+    assert isinstance(cpu, Levels)
+    assert isinstance(cordoned, Levels)
+    # of 4 processors: 1, 3 from the first second on, 1 from the third on, and none in the end
+    assert (cpu.mean, cpu.max, cpu.last) == (50, 75, 0)
+    assert (cordoned.mean, cordoned.last) == (0.5, 1)
+
+
+def test_a_recording_without_nodes_has_no_fleet(found: History) -> None:
+    assert figure("fleet.nodes", found) == Missing("the recording has no nodes")
 
 
 def test_labels_are_read_when_they_are_asked_for(found: History) -> None:

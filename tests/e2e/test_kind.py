@@ -15,6 +15,7 @@ from kwokctl.clusters.state.saved import load
 from kwokctl.errors import KwokctlError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
+from kwokctl.json_value import Json
 from kwokctl.model import KUBE_SCHEDULER, ClusterName, State
 from tests.support import engines, store
 from tests.support.engine_command import EngineCommand
@@ -171,6 +172,47 @@ def test_the_api_server_verifies_the_kubelets_of_real_and_fake_nodes(main: Insta
     assert real
     # The kubelet server has answered.
     assert "no Logs or ClusterLogs document" in fake.out + fake.err, fake
+
+
+@pytest.mark.parametrize("by", ["name", "kubeconfig"])
+def test_a_command_is_measured_by_the_clusters_name_and_by_its_kubeconfig(
+    main: Installed, tmp_path: Path, by: str
+) -> None:
+    kubeconfig, web = tmp_path / "kubeconfig", tmp_path / "web.json"
+    kubeconfig.write_text(main.ok("get", "kubeconfig"))
+    web.write_text(json.dumps(deployment(f"by-{by}", 20)))
+    chosen = ("--kubeconfig", str(kubeconfig)) if by == "kubeconfig" else ()
+    words = (*chosen, "--record", str(tmp_path / "run.gz"), "-o", "json")
+
+    said = main.ok("measure", *words, "--", "kubectl", "create", "-f", str(web), timeout=PATIENCE)
+
+    report = json.loads(said)
+    main.kubectl("delete", "deployment", f"by-{by}")
+    until("its pods are gone", lambda: not main.objects("pods", "-l", f"app=by-{by}"))
+    assert report["verdict"]["passed"], report["verdict"]
+    figures = report["figures"]
+    counts = [figures[f"pods.{name}"]["value"]["value"] for name in ("created", "bound", "running")]
+    assert counts == [20, 20, 20]
+    assert figures["pods.created_to_bound"]["value"]["count"] > 0
+    whose = "the cluster 'main'" if by == "name" else f"the cluster of '{kubeconfig}'"
+    assert report["conditions"]["cluster"] == whose
+    assert report["conditions"].get("runtime") == ("kind" if by == "name" else None)
+
+
+def deployment(name: str, replicas: int) -> dict[str, Json]:
+    """Return a Deployment whose pods run on fake nodes."""
+    labels = {"app": name}
+    pod = {**ON_FAKE["spec"], "containers": [{"name": "x", "image": "x"}]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
 
 
 def test_a_kubelet_with_a_certificate_for_another_node_is_refused(main: Installed) -> None:

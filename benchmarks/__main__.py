@@ -36,6 +36,7 @@ _NAMES = (
     "start",
 )
 _ONLY_WHEN_NAMED = (
+    "arrivals",
     "autoscaling",
     "capacity",
     "figures",

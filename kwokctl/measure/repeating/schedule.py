@@ -5,7 +5,12 @@ from collections.abc import Sequence
 import msgspec
 
 from kwokctl.measure.record.file import check_new
-from kwokctl.measure.record.names import record_of_run, record_of_warm_up, whole_objects_path
+from kwokctl.measure.record.names import (
+    profiles_path,
+    record_of_run,
+    record_of_warm_up,
+    whole_objects_path,
+)
 from kwokctl.measure.request import MeasureRequest
 from kwokctl.replacing import replace
 
@@ -40,14 +45,17 @@ def scheduled(requests: Sequence[MeasureRequest], wanted: Repetition) -> list[Me
         for number in range(1, wanted.runs + 1)
         for each in requests
     ]
-    runs = [_with_whole_objects(each) for each in (*warm_ups, *counted)]
+    runs = [_with_files_beside(each) for each in (*warm_ups, *counted)]
     for each in runs:
         check_new(each.record)
     return runs
 
 
-def _with_whole_objects(request: MeasureRequest) -> MeasureRequest:
-    """Put whole objects, if they are wanted, beside the record of this run."""
-    if request.full is None:
-        return request
-    return replace(request, full=whole_objects_path(request.record))
+def _with_files_beside(request: MeasureRequest) -> MeasureRequest:
+    """Put whole objects and profiles, if they are wanted, beside the record of this run."""
+    record = request.record
+    return replace(
+        request,
+        full=whole_objects_path(record) if request.full else None,
+        profiles=profiles_path(record) if request.profiles else None,
+    )

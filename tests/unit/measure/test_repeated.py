@@ -146,12 +146,16 @@ def test_a_record_that_exists_is_found_before_anything_is_measured(tmp_path: Pat
         scheduled([request], Repetition(runs=5))
 
 
-def test_whole_objects_are_beside_each_record(tmp_path: Path) -> None:
-    request = MeasureRequest(record=tmp_path / "web.jsonl.gz", full=tmp_path / "web.yaml.gz")
+def test_whole_objects_and_profiles_are_beside_each_record(tmp_path: Path) -> None:
+    without = MeasureRequest(record=tmp_path / "web.jsonl.gz")
+    full, profiles = tmp_path / "web.yaml.gz", tmp_path / "web.profiles"
+    request = replace(without, full=full, profiles=profiles)
 
-    [run] = scheduled([request], Repetition(runs=1))
+    [run], [other] = (scheduled([each], Repetition(runs=1)) for each in (request, without))
 
-    assert run.full == tmp_path / "web-1.yaml.gz"
+    beside = (tmp_path / "web-1.yaml.gz", tmp_path / "web-1.profiles")
+    assert (run.full, run.profiles) == beside
+    assert (other.full, other.profiles) == (None, None)
 
 
 @pytest.mark.parametrize("base", ["web.jsonl.gz", "web"])

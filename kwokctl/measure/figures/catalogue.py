@@ -26,6 +26,8 @@ FIGURES: Sequence[Figure] = (
     *pods.FIGURES, *jobs.FIGURES, *gangs.FIGURES, *fleet.FIGURES, *loads.FIGURES, *api.FIGURES,
     *control_plane.FIGURES, *components.FIGURES, *clients.FIGURES,
 )  # fmt: skip
+PARTS = frozenset(figure.parts for figure in FIGURES) - {""}
+"""The keys of the parts of figures, such as `component`."""
 GROUPED: Sequence[Figure] = (*pods.FIGURES, *jobs.FIGURES, *gangs.FIGURES)
 """Those that are computed for groups of pods, too."""
 NAMED_BY_NODES: Sequence[Figure] = (

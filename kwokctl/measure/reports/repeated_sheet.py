@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from kwokctl.measure.figures.catalogue import STATISTICS
+from kwokctl.measure.figures.catalogue import PARTS, STATISTICS
 from kwokctl.measure.reports.repeated import (
     RepeatedJudgement,
     RepeatedNumber,
@@ -45,10 +45,17 @@ def _heading(run: RunOutcome) -> str:
 
 
 def _is_shown(name: str, names: Collection[str]) -> bool:
+    if _is_part(name):
+        return False
     figure, _, statistic = name.rpartition(".")
     if statistic in _OF_LEVELS:
         return f"{figure}.p50" not in names
     return statistic in _SHOWN or statistic not in _STATISTICS
+
+
+def _is_part(name: str) -> bool:
+    """Return whether a number is that of a part, such as of one component: there are many."""
+    return name.partition("[")[2].partition("=")[0] in PARTS
 
 
 def _runs(runs: Sequence[RunOutcome]) -> Table:

@@ -97,6 +97,16 @@ def test_the_table_shows_percentiles_and_of_levels_the_mean_and_the_most() -> No
     assert [row[0] for row in figures.rows] == ["a.p50", "b.mean", "b.max", "c.created"]
 
 
+def test_parts_of_figures_are_not_in_the_table_and_groups_are() -> None:
+    names = ("components.cpu.max", "components.cpu[component=etcd].max", "pods.bound[load=web]")
+    numbers = tuple(RepeatedNumber(name=name, unit="", median=1, values=(1,)) for name in names)
+
+    sheet = sheet_of(replace(reported(), numbers=numbers))
+
+    assert [row[0] for row in sheet.tables[1].rows] == [names[0], names[2]]
+    assert [row[0] for row in sheet.rows] == list(names)
+
+
 def test_each_form_has_the_values_of_all_runs(tmp_path: Path) -> None:
     report = reported()
     sheet = sheet_of(report)

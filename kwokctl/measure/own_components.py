@@ -1,5 +1,6 @@
 """Finds the components of a cluster of this kwokctl: their metrics, processes and logs."""
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 
 from kwokctl.clusters.launching.readiness import remarks
@@ -28,7 +29,7 @@ def components_of(home: Home, saved: Saved) -> Components:
         return await remarks(runtime, saved.name)
 
     log = paths.logs / "audit.log"
-    has_audit = saved.options.of(KubeApiserverOptions).audit_policy and log.is_file()
+    has_audit = saved.options.of(KubeApiserverOptions).audit_policy and os.access(log, os.R_OK)
     return Components(
         names=saved.names,
         # The API server is asked as it is by everybody else.

@@ -5,7 +5,7 @@ https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format d
 
 import re
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import isfinite, nan
 
 import msgspec
 
@@ -48,7 +48,7 @@ class MetricsReader:
         self._starts = tuple(f"{name}{end}".encode() for name in names for end in "{ ")
 
     def feed(self, piece: bytes) -> None:
-        """Read a piece of the text."""
+        """Read a piece of the text; ValueError for a value that is no number."""
         starts = self._starts
         for line in self._lines.feed(piece):
             if line.startswith(starts):
@@ -68,7 +68,8 @@ class MetricsReader:
         head, _, rest = line.rpartition("}")
         name, _, inner = head.partition("{") if head else line.partition(" ")
         labels = _labels(inner) if head else {}
-        value = float((rest if head else inner).split()[0])
+        words = (rest if head else inner).split()
+        value = float(words[0]) if words else nan
         if not isfinite(value):
             return
         for wanted, sums in self._sums:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -98,9 +99,10 @@ class AuditLog:
         assert self._file is not None
         while piece := self._file.read(_PIECE):
             for line in self._lines.feed(piece):
-                event = _event(line)
-                if event.is_answer:
-                    counts[client_of(event.user_agent), event.code] += 1
+                with suppress(msgspec.DecodeError):  # a line that was cut, as by a full disk
+                    event = _event(line)
+                    if event.is_answer:
+                        counts[client_of(event.user_agent), event.code] += 1
 
     def _is_replaced(self) -> bool:
         assert self._file is not None

@@ -75,7 +75,7 @@ async def _tried(
     try:
         async with asyncio.timeout(PATIENCE):
             read = await source.read(wanted)
-    except (ApiError, TimeoutError) as e:
+    except (ApiError, TimeoutError, ValueError) as e:
         missing[f"metrics.{source.name}"] = (
             f"{source.name} does not show its metrics: {str(e) or 'no answer'}"
         )
@@ -166,7 +166,7 @@ class PlaneSampler:
             remarks = await components.remarks()
         except KwokctlError:
             remarks = {}
-        killed = "the kernel has killed processes meanwhile, because there was no memory left"
+        killed = "the kernel has killed a process for lack of memory meanwhile"
         usual = killed if oom_kills() > self._oom_kills else ""
         for name in interrupted:
             if why := remarks.get(ComponentName(name), usual):
@@ -201,7 +201,7 @@ class PlaneSampler:
         try:
             async with asyncio.timeout(PATIENCE):
                 read = await source.read(wanted)
-        except (ApiError, TimeoutError):
+        except (ApiError, TimeoutError, ValueError):
             return  # what is not there in the end is not measured
         self._emit(MetricsSample(
             self._now(),

@@ -51,7 +51,7 @@ class MetricsSource(msgspec.Struct, frozen=True, kw_only=True):
     path: str = "/metrics"
 
     async def read(self, wanted: Sequence[WantedMetric]) -> MetricsRead:
-        """Read metrics; ApiError if they are refused, or no answer comes."""
+        """Read metrics; ApiError if they are refused or no answer comes, ValueError for what is no text of metrics."""
         reader = MetricsReader([WantedMetric(name=STARTED), *wanted])
         async with self.pool.stream(self.path, accept="text/plain", silence=PATIENCE) as stream:
             async for piece in stream:

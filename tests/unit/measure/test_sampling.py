@@ -126,7 +126,7 @@ def test_requests_are_counted_once_each_from_the_beginning_on(tmp_path: Path) ->
         file.write("".join(whole)[:-10])
     first = log.new_counts()
     with path.open("a") as file:
-        file.write("".join(whole)[-10:])
+        file.write("".join(whole)[-10:] + '{"cut": \n')
     second = log.new_counts()
 
     assert first == Counter({("a", 201): 1, ("a", 409): 1, ("b", 200): 1, ("b", 403): 1})
@@ -154,7 +154,7 @@ def test_a_log_that_was_moved_away_is_read_to_its_end(tmp_path: Path) -> None:
 PAGES: Mapping[str, str] = {
     "/metrics": 'process_start_time_seconds 1000\napiserver_request_total{verb="GET",code="200"} %d\n',
     "/etcd": "process_start_time_seconds 1001\netcd_mvcc_db_total_size_in_bytes 5e3\nboth 1\n",
-    "/manager": f"process_start_time_seconds 1002\n{_DEPTH} 3\nboth 2\n",
+    "/manager": f"process_start_time_seconds 1002\n{_DEPTH} 3\nboth 2\nodd one\n",
 }
 MANAGER = ComponentName("manager")
 
@@ -226,6 +226,16 @@ async def test_what_cannot_be_sampled_has_a_reason() -> None:
     assert "--kube-audit-policy" in of_ours["clients"]
     assert "processes" not in of_ours
     assert set(found.sources) == {KUBE_APISERVER, MANAGER}
+
+
+async def test_a_page_without_metrics_is_no_source() -> None:
+    missing: dict[str, str] = {}
+    odd = Metric.read("manager:odd max")
+    async with components() as (sources, _):
+        with pytest.raises(UsageError, match="'manager' cannot be asked"):
+            await looked_at(sources, None, [odd], missing)
+
+    assert "could not convert string to float" in missing["metrics.manager"]
 
 
 async def test_a_page_that_cannot_be_opened_has_a_reason(tmp_path: Path) -> None:

@@ -92,6 +92,14 @@ def test_a_text_may_come_in_pieces_of_any_size() -> None:
         assert reader.values() == read_metrics(_TEXT, wanted)
 
 
+def test_a_value_that_is_no_number_is_refused_if_it_is_wanted() -> None:
+    text = b"up yes\ndown no\nempty \n"
+
+    with pytest.raises(ValueError, match="yes"):
+        read_metrics(text, [WantedMetric(name="up")])
+    assert read_metrics(text, [WantedMetric(name="empty"), WantedMetric(name="do")]) == {}
+
+
 def test_what_is_asked_for_twice_does_not_count_twice() -> None:
     by_job = WantedMetric(name="jobs_total", keeps=("job",))
     of_b = WantedMetric(name="jobs_total", where=(("job", "b"),))

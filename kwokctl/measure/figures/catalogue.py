@@ -37,7 +37,7 @@ NAMED_BY_NODES: Sequence[Figure] = (
 STATISTICS = {
     "distribution": ("count", "mean", "min", "p50", "p90", "p99", "max", "left_out", "open"),
     "series": ("count", "peak", "sustained"),
-    "levels": ("mean", "min", "max", "last"),
+    "levels": ("mean", "min", "max", "first", "last"),
     "bounds": ("count", "p50", "p90", "p99"),
     "number": (),
 }

@@ -28,6 +28,7 @@ class LevelMeter:
         self._step = 1
         self._sums: list[float] = []
         """For each step the level, multiplied by how long it held."""
+        self._initial = 0.0
         self._least = inf
         self._most = -inf
 
@@ -42,6 +43,8 @@ class LevelMeter:
             self._sums = [0.0] * -(-self._span // self._step)
         elif time > self._since:
             self._hold(time)
+        if time == self._first:
+            self._initial = level
         self._since, self._level = time, level
 
     def value(self, what: str = "it was never seen") -> Value:
@@ -53,6 +56,7 @@ class LevelMeter:
             mean=sum(self._sums) / self._span,
             min=self._least,
             max=self._most,
+            first=self._initial,
             last=self._level,
             start=(self._first - self._begin) / SECOND,
             step=self._step / SECOND,

@@ -70,6 +70,7 @@ class Levels(msgspec.Struct, frozen=True, tag="levels", tag_field="kind"):
     """Weighted by time."""
     min: float
     max: float
+    first: float
     last: float
     start: float
     """Seconds from the beginning of the run to the first of `values`."""

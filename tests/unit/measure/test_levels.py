@@ -15,7 +15,8 @@ def test_the_mean_of_a_level_is_weighted_by_time() -> None:
     found = level_of((0, 0), (2 * SECOND, 4), (7 * SECOND, 1), (9 * SECOND, 2))
 
     # 2 s of 0, 5 s of 4, 2 s of 1, and 1 s of 2: 24 in 10 s
-    assert (found.mean, found.min, found.max, found.last) == (2.4, 0, 4, 2)
+    assert (found.mean, found.min, found.max) == (2.4, 0, 4)
+    assert (found.first, found.last) == (0, 2)
 
 
 def test_the_points_of_a_level_are_the_means_of_equal_steps() -> None:
@@ -32,6 +33,7 @@ def test_what_a_level_was_before_the_beginning_it_is_then_too() -> None:
     found = level_of((1 * SECOND, 7), (3 * SECOND, 5), (6 * SECOND, 1), begin=4 * SECOND)
 
     assert (found.start, found.max, found.values) == (0, 5, (5, 5, 1, 1, 1, 1))
+    assert (found.first, found.last) == (5, 1)
 
 
 def test_a_level_is_known_from_its_first_change_on() -> None:

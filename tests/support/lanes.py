@@ -31,6 +31,8 @@ _ROUNDS = (
     "tests/e2e/test_kubelets_down.py",
     "tests/e2e/test_sharing_nodes.py",
     "tests/e2e/test_measured_arrivals.py",
+    "tests/e2e/test_measured_repeats.py",
+    "tests/e2e/test_guarded_scheduler.py",
 )
 """Tests that mostly wait for what happens every few seconds."""
 _LIVES = ("tests/e2e/test_create.py", "tests/e2e/test_documents.py", "tests/e2e/test_story.py")

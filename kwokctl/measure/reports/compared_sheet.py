@@ -41,13 +41,15 @@ def _remarks(comparison: RunComparison) -> Iterator[str]:
         for each in comparison.figures:
             if each.smallest is not None and each.smallest > limit:
                 yield (
-                    f"{each.figure}: less than {each.smallest:.0%} could not be seen with these runs; "
-                    "more or longer runs show less"
+                    f"{each.figure}: these runs could not show a difference of less than {each.smallest:.0%}; "
+                    "more or longer runs can"
                 )
     if comparison.false_alarms is not None:
+        number_of_figures = len(comparison.figures)
+        which = f"one of these {number_of_figures} figures" if number_of_figures > 1 else "it"
         yield (
-            f"if A and B were equal, one of these {len(comparison.figures)} figures would be called worse "
-            f"in at most {comparison.false_alarms:.1%} of comparisons"
+            f"if A and B were equal, {which} would be called worse in at most "
+            f"{comparison.false_alarms:.1%} of comparisons"
         )
 
 
@@ -109,9 +111,10 @@ def _runs(side: str, runs: ComparedSide, comparison: RunComparison) -> Iterator[
 
 
 def _cases(comparison: RunComparison) -> Iterator[tuple[str, str]]:
-    limit = comparison.max_worse or 0
+    limit = comparison.max_worse
     for each in comparison.figures:
-        yield f"{each.figure} is not worse", "" if each.passed else _failure(each, limit)
+        wanted = each.verdict if limit is None else f"at most {limit:.1%} worse"
+        yield f"{each.figure}: {wanted}", "" if each.passed else _failure(each, limit or 0)
 
 
 def _row(each: ComparedFigure) -> tuple[object, ...]:

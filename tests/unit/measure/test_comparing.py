@@ -324,6 +324,9 @@ def test_each_form_says_the_same(gate: RunComparison, tmp_path: Path) -> None:
     assert [each["passed"] for each in document["figures"]] == [False, False]
     suite = ET.parse(tmp_path / "gate.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
+    assert [case.get("name") for case in suite.iter("testcase")] == [
+        f"{name}: at most 5.0% worse" for name in (P50, "jobs.jct.p50")
+    ]
     rows = list(csv.DictReader(io.StringIO((tmp_path / "gate.csv").read_text("utf-8"))))
     assert [row["verdict"] for row in rows] == ["worse", "not measured"]
     markdown = (tmp_path / "gate.md").read_text("utf-8").splitlines()

@@ -1,0 +1,59 @@
+"""Nodes of known machines in a real cluster: what a scheduler and a person see of them."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.installed import Installed
+
+pytestmark = [pytest.mark.components, pytest.mark.e2e]
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    installed.ok("create", "cluster", "--wait")
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def nodes(cluster: Installed, shape: str) -> list[dict[str, Any]]:
+    text = cluster.kubectl("get", "nodes", "-l", f"kwokctl.dev/shape={shape}", "-o", "json")
+    items: list[dict[str, Any]] = json.loads(text)["items"]
+    return items
+
+
+def test_machines_are_there_by_name_and_a_lost_one_comes_back_alike(cluster: Installed) -> None:
+    cluster.ok("scale", "gb200-nvl72", "--replicas", "20", "--wait")
+    cluster.ok("scale", "p5", "--replicas", "3", "--wait", "--param", '.labels.team = "a"')
+    before = {str(each["metadata"]["name"]): each for each in nodes(cluster, "p5")}
+
+    cluster.kubectl("delete", "node", "p5-000001")
+    cluster.ok("scale", "p5", "--replicas", "3", "--wait")
+
+    after = {str(each["metadata"]["name"]): each for each in nodes(cluster, "p5")}
+    assert after.keys() == before.keys()
+    assert after["p5-000001"]["metadata"]["labels"] == before["p5-000001"]["metadata"]["labels"]
+    assert after["p5-000001"]["status"]["allocatable"]["vpc.amazonaws.com/efa"] == "32"
+    assert after["p5-000001"]["status"]["capacity"]["cpu"] == "192"
+
+    domain = "accelerator.topograph.run/domain"
+    racks = [each["metadata"]["labels"][domain] for each in nodes(cluster, "gb200-nvl72")]
+    assert racks.count("gb200-nvl72-rack-0000") == 18
+    assert racks.count("gb200-nvl72-rack-0001") == 2
+
+
+def test_a_pod_that_wants_a_machine_by_its_label_runs_there(cluster: Installed) -> None:
+    cluster.ok("scale", "dgx-h100", "--replicas", "2", "--wait")
+    wish = {
+        "nodeSelector": {"nvidia.com/gpu.machine": "NVIDIA-DGX-H100"},
+        "containers": [
+            {"name": "x", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "8"}}}
+        ],
+    }
+    cluster.kubectl("run", "train", "--image=x", f"--overrides={json.dumps({'spec': wish})}")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/train", "--timeout=300s")
+
+    node = cluster.kubectl("get", "pod", "train", "-o", "jsonpath={.spec.nodeName}")
+    assert node.startswith("dgx-h100-")

@@ -134,8 +134,9 @@ class Tally:
         """Name what held arrivals up most."""
         if max(self.waited_for_server, self.waited_for_qps) < self._latest / 2:
             return "this machine was"
-        by_qps = self.waited_for_qps > self.waited_for_server
-        return "its own 'qps' was" if by_qps else "the API server was"
+        if self.waited_for_qps > self.waited_for_server:
+            return "its own 'qps' was"
+        return "watchers of the cluster were" if self.past_api else "the API server was"
 
 
 class _Span:

@@ -7,7 +7,13 @@ from functools import partial
 from kwokctl.dataplane.bulk.copy_session import CopySession
 from kwokctl.dataplane.bulk.copy_writer import prepared
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
-from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
+from kwokctl.dataplane.bulk.watch_progress import (
+    AT_ONCE,
+    SILENT,
+    UNPLACED,
+    WatchProgress,
+    follow_watches,
+)
 from kwokctl.dataplane.pacing import PARALLEL_WRITES, Window
 from kwokctl.dataplane.port import FEWEST_COPIES, NewObjects, ObjectKey, ObjectVersion, OldObjects
 from kwokctl.errors import CannotStampError, RequestError
@@ -65,7 +71,7 @@ class EtcdBulk:
         self, resource: Resource, namespace: str | None, *, is_placed: bool
     ) -> AsyncIterator[CopySession]:
         """Yield what writes copies of one kind and namespace, each when it is due."""
-        silence = SILENT if resource != PODS or is_placed else UNPLACED
+        silence = SILENT if resource != PODS or is_placed else AT_ONCE
         async with self._window(resource, namespace, silence) as window:
             yield CopySession(self._access, window)
 

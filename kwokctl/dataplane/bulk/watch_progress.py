@@ -21,6 +21,8 @@ SILENT = 5.0
 """Seconds without news from the controller after which the watch cache is queried."""
 UNPLACED = 1.0
 """Those for pods that may be on no node: the controller sees pods only once they are scheduled."""
+AT_ONCE = 0.0
+"""Those for such pods that arrive all the time: what the controller sees meanwhile are earlier ones."""
 _LOOK_EVERY = 0.03
 
 

@@ -45,6 +45,22 @@ def test_no_arrival_is_left_out_where_the_server_is_slower_and_the_verdict_says_
     assert verdict.problem == "40.1 of 100 a second: the API server was slower than the load"
 
 
+def test_a_bulk_load_is_held_up_by_watchers_and_the_verdict_says_so() -> None:
+    tally = Tally("web", "web")
+    for number in range(100):
+        due, sent = number * SECOND // 100, number * SECOND // 10
+        tally.note(
+            Arrival(load="web", phase="web", index=number, act="create", due=due, sent=sent,
+                    accepted=sent, past_api=1)
+        )  # fmt: skip
+    tally.waited_for_server = 9 * SECOND
+    verdict = tally.verdict()
+    assert verdict.past_api == 100
+    assert (
+        verdict.problem == "10 of 100 a second: watchers of the cluster were slower than the load"
+    )
+
+
 def test_no_more_requests_are_under_way_than_there_are_connections() -> None:
     _, _, cluster = played(
         load_of({"burst": {"size": 300, "every": "1s"}}, count=300),

@@ -23,6 +23,8 @@ from kwokctl.load.description.schema import LoadShape, LoadSpec, Param
 from kwokctl.load.description.traces import TraceRow, read_trace
 from kwokctl.progress import Progress, Silent
 
+_SWITCHES = frozenset({"true", "false"})
+
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
     """One load, read and checked."""
@@ -89,6 +91,12 @@ def read_load(document: Document, folder: Path) -> Load:
         raise _of_param(document) or document.misshapen(e) from e
     if not is_label(document.name):
         raise document.fault("metadata.name", "cannot be the name of a load", hint=LABEL_RULE)
+    for name in _SWITCHES & spec.params.keys():
+        raise document.fault(
+            "spec.params",
+            f"has the name '{name}': YAML reads 'n', 'y', 'no', 'yes', 'off' and 'on' as switches",
+            hint="write the name in quotation marks, or choose a longer one",
+        )
     for place, namespace in _namespaces(spec):
         if not is_label(namespace):
             raise document.fault(place, "cannot be the name of a namespace", hint=LABEL_RULE)

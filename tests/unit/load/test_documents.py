@@ -45,6 +45,7 @@ def changed(**more: Any) -> dict[str, Any]:
             changed(arrivals={"poisson": f"{'9' * 400}/s"}),
             "'spec.arrivals' is wrong: 'poisson' is '9{40}…', not a rate",
         ),
+        (changed(params={"false": 1}), "'spec.params' has the name 'false': YAML reads 'n', 'y'"),
         (changed(namespace=""), "'spec.namespace' cannot be the name of a namespace"),
         (changed(namespace="../x"), "'spec.namespace' cannot be the name of a namespace"),
         (

@@ -28,6 +28,10 @@ class TemplateDraws:
         """Return a whole number from 0 to below `limit`."""
         return min(int(self._next() * limit), limit - 1)
 
+    def choices(self, population: str, *, k: int) -> list[str]:
+        """Return that many letters of a text."""
+        return [population[self.below(len(population))] for _ in range(k)]
+
     def randbytes(self, number: int) -> bytes:
         """Return that many bytes."""
         return bytes([self.below(256) for _ in range(number)])

@@ -19,6 +19,10 @@ class Randomness(Protocol):
         """Return a whole number from 0 to below `limit`."""
         ...
 
+    def choices(self, population: str, *, k: int) -> list[str]:
+        """Return that many letters of a text."""
+        ...
+
     def randbytes(self, number: int) -> bytes:
         """Return that many bytes."""
         ...
@@ -38,12 +42,12 @@ class _Functions:
 
     def of(self, characters: str) -> Callable[[object], str]:
         """Return what writes a text of some characters."""
-        below, limit = self._source.below, len(characters)
+        choices = self._source.choices
 
         def function(length: object) -> str:
             if not 0 <= count(length) <= _LONGEST:
                 raise TemplateError(f"a random text cannot have {length} characters")
-            return "".join([characters[below(limit)] for _ in range(count(length))])
+            return "".join(choices(characters, k=count(length)))
 
         return function
 

@@ -138,6 +138,18 @@ class AssertionReader:
             limit=_limit(match["value"], number.figure, fault, match.start("value")),
         )
 
+    def condition(self, text: str) -> Assertion:
+        """Read the condition of `--until`; UsageError also for a figure that is known in the end only."""
+        place = "'--until'"
+        found = self.read(text, place)
+        if found.figure.needs_end:
+            raise _Fault(text, place).at(
+                0,
+                f"'{found.figure.name}' is computed when the run has ended",
+                "give it to --assert",
+            )
+        return found
+
     def number(self, text: str, place: str = "'--figure'") -> FigureNumber:
         """Read the name of a number, such as `jobs.jct[load=short].p50`; UsageError likewise."""
         match = _FORM.fullmatch(text)

@@ -13,6 +13,8 @@ from kwokctl.measure.history import History, JobHistory, PodHistory
 QUIET = 3.0
 """Seconds in which nothing of the run changes."""
 _EVERY = 0.1
+_REST = 9
+"""Times as long as it takes to look at a condition, nothing is looked at."""
 _NAMED = 3
 
 
@@ -26,12 +28,13 @@ async def drained(history: History, now: Callable[[], int]) -> None:
         await asyncio.sleep(_EVERY)
 
 
-async def until(condition: Assertion, history: History) -> None:
-    """Return when a condition holds."""
+async def until(condition: Assertion, history: History, now: Callable[[], int]) -> None:
+    """Return when a condition holds; looking at it takes a tenth of the time at most."""
     while True:
+        begin = now()
         if judge([condition], whole_run(history))[0].passed:
             return
-        await asyncio.sleep(_EVERY)
+        await asyncio.sleep(max(_EVERY, (now() - begin) * _REST / SECOND))
 
 
 def has_open(history: History) -> bool:

@@ -94,7 +94,7 @@ class OneRun:
         if until is not None:
             # What still goes on when the condition holds ends with the run.
             async with beside(self._arrive_and_wait(access, progress)):
-                await ending.until(until, self.history)
+                await ending.until(until, self.history, self._now)
             return
         await self._arrive(access, progress)
         async with asyncio.timeout(self._limit()):

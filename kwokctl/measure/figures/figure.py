@@ -95,6 +95,9 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     better: Better | None = None
     """The better of two values. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
 
+    needs_end: bool = False
+    """Whether it is computed by a replay of the whole run, for which nothing can wait."""
+
     @property
     def direction(self) -> Better:
         """The better one of two values."""

@@ -183,6 +183,7 @@ def _requested_figure(resource: str) -> Figure:
         compute=partial(_requested, resource),
         form="levels",
         needs="nodes",
+        needs_end=True,
     )
 
 
@@ -197,6 +198,7 @@ def figures_of_devices(devices: Iterable[str]) -> Iterator[Figure]:
             compute=partial(_fragmentation, device),
             form="levels",
             needs="nodes",
+            needs_end=True,
             better="less",
         )
         yield Figure(
@@ -206,6 +208,7 @@ def figures_of_devices(devices: Iterable[str]) -> Iterator[Figure]:
             compute=partial(_largest_gang, device),
             form="levels",
             needs="nodes",
+            needs_end=True,
             better="more",
         )
 

@@ -166,3 +166,13 @@ def test_all_assertions_are_tried() -> None:
     judged = judge([READER.read(text) for text in texts], whole_run(RUN))
 
     assert [each.passed for each in judged] == [False, True, False]
+
+
+def test_a_run_does_not_wait_for_a_figure_that_is_known_in_its_end() -> None:
+    reader = AssertionReader(FIGURES)
+
+    assert reader.condition("pods.running >= 5").limit == 5
+    with pytest.raises(
+        UsageError, match=r"'fleet.requested.cpu' is computed when the run has ended"
+    ):
+        reader.condition("fleet.requested.cpu.max > 90%")

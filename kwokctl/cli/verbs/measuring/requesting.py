@@ -62,6 +62,6 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
             metrics=self.metrics,
             profiles=profiles_path(path) if self.profiles else None,
             command=self.command,
-            until=reader.read(self.until, "'--until'") if self.until else None,
+            until=reader.condition(self.until) if self.until else None,
             timeout=self.timeout,
         )

@@ -52,9 +52,12 @@ def not_measured(figures: Figures) -> Iterator[tuple[str, Sequence[str]]]:
 def details(figures: Figures) -> Iterator[tuple[str, str]]:
     """Yield the names of numbers that are made of several, and of what they are made."""
     for name, each in figures.items():
-        if isinstance(each.value, SingleNumber | Levels) and each.value.detail:
-            parts = (f"{count:,} {what}" for what, count in each.value.detail.items())
-            yield name, ", ".join(parts)
+        if isinstance(each.value, SingleNumber | Levels):
+            # Of parts such as clients, those without any need not be read.
+            known = each.value.detail.items()
+            parts = [f"{count:,} {what}" for what, count in known if count or not each.parts]
+            if parts:
+                yield name, ", ".join(parts)
 
 
 def _counts(figures: Figures) -> Table:

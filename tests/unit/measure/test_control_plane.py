@@ -11,6 +11,8 @@ from kwokctl.measure.figures.values import Bounds, Levels, Missing, SingleNumber
 from kwokctl.measure.history import History
 from kwokctl.measure.record.lines import Lines, RecordText, RunMoment
 from kwokctl.measure.record.plane_lines import ClientCount, MetricsSample, ProcessSample
+from kwokctl.measure.reports.report import ReportRequest, report_on
+from kwokctl.measure.reports.text import text_of
 from kwokctl.measure.sampling.metric import Metric
 from kwokctl.measure.sampling.sampled_metrics import SAMPLED
 from kwokctl.measure.verdict import verdict
@@ -329,6 +331,26 @@ def test_requests_are_counted_by_client() -> None:
     assert figure("clients.conflicts", found) == conflicts
     refusals = SingleNumber(1, detail={"kubectl": 1, "loads": 0}, note=note)
     assert figure("clients.refusals", found) == refusals
+
+
+def test_the_text_lists_the_largest_parts_and_leaves_out_what_was_never_counted() -> None:
+    sampled = Sampled().client(1, "kubectl", 409, 2).client(1, "loads", 201, 50)
+    sampled.text(SCHEDULER, 0, "before").text(SCHEDULER, 5, "after")
+    sampled.processes(0, etcd=(7, 0.0, 1 << 20), kube_apiserver=(8, 0.0, 3 << 29))
+    sampled.values(API, 0, histogram("LIST", "cluster", (0, 0, 0, 0, 0)))
+    sampled.values(API, 5, histogram("LIST", "cluster", (9, 9, 9, 9, 10)))
+    found = report_on(history(sampled.lines), ReportRequest(record="x.jsonl"))
+
+    lines = text_of(found).splitlines()
+
+    assert "  clients.conflicts: 2 kubectl" in lines
+    assert not any(line.startswith("  clients.refusals: ") for line in lines)
+    rows = [line.split() for line in lines]
+    memory = rows.index(["components.memory", *["1.50", "GiB"] * 4])
+    assert rows[memory + 1 : memory + 3] == [
+        ["kube-apiserver", *["1.50", "GiB"] * 4], ["etcd", *["1.0", "MiB"] * 4],
+    ]  # fmt: skip
+    assert ["api.lists", "10", "500.0", "ms", "500.0", "ms", ">", "60.00", "s"] in rows
 
 
 def asked(text: str, sampled: Sampled) -> Value:

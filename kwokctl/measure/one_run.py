@@ -13,8 +13,8 @@ from kwokctl.measure.history import History
 from kwokctl.measure.record.file import RecordWriter
 from kwokctl.measure.record.lines import Header, Lines, RunMoment, Sent
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.sampling.component_profiles import profiling
 from kwokctl.measure.sampling.plane import PlaneSampler
-from kwokctl.measure.sampling.profiles import profiling
 from kwokctl.measure.verdict import COMMAND, INTERRUPTED, LOAD, UNDRAINED
 from kwokctl.measure.watching.recorder import Followed, RunRecorder
 from kwokctl.progress import Progress, Step

@@ -8,7 +8,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.components.host_pages import host_page
-from kwokctl.measure.sampling.sources import Components, Processes
+from kwokctl.measure.sampling.metric_sources import Components, Processes
 from kwokctl.model import KUBE_APISERVER, ComponentName
 from kwokctl.runtime import KnowsProcesses
 

@@ -18,8 +18,8 @@ from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL
 from kwokctl.measure.one_run import OneRun
 from kwokctl.measure.record.lines import Header, RunScope
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.sampling.metric_sources import Sources
 from kwokctl.measure.sampling.plane import PlaneSampler, looked_at
-from kwokctl.measure.sampling.sources import Sources
 from kwokctl.measure.served_gangs import served_gangs
 from kwokctl.measure.watching.gangs import GANG_KINDS, GangTracker
 from kwokctl.measure.watching.jobs import JobTracker

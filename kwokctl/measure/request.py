@@ -11,7 +11,7 @@ from kwokctl.load.past_api.way import WayIn, no_way
 from kwokctl.measure.assertions import Assertion
 from kwokctl.measure.record.lines import RunScope
 from kwokctl.measure.sampling.metric import Metric
-from kwokctl.measure.sampling.sources import Components
+from kwokctl.measure.sampling.metric_sources import Components
 from kwokctl.measure.watching.kinds import Latency
 
 

@@ -16,7 +16,7 @@ from kwokctl.measure.preparing import prepared
 from kwokctl.measure.record.file import RecordWriter
 from kwokctl.measure.request import MeasuredCluster, MeasureRequest
 from kwokctl.measure.sampling.audit_log import RECORDER_AGENT
-from kwokctl.measure.sampling.sources import open_sources
+from kwokctl.measure.sampling.metric_sources import open_sources
 from kwokctl.measure.whole_objects import recording_whole
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress

@@ -11,7 +11,7 @@ from kwokctl.load.acts.create import Bundles, CreateAct
 from kwokctl.load.client.rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.past_api.copies import BundlePlace, Copies
-from kwokctl.load.past_api.likeness import Bundle
+from kwokctl.load.past_api.copy_likeness import Bundle
 from kwokctl.load.past_api.way import BULK, DirectWay
 
 _SEEN = 10_000

@@ -16,7 +16,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.resource import SERVICES, Resource
 from kwokctl.load.arrival import Made
 from kwokctl.load.client.sender import Flight
-from kwokctl.load.past_api.likeness import Bundle, Likeness
+from kwokctl.load.past_api.copy_likeness import Bundle, Likeness
 from kwokctl.load.past_api.way import DirectKind
 
 

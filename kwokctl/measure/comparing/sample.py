@@ -14,7 +14,7 @@ from kwokctl.measure.figures.catalogue import figures_of, whole_run
 from kwokctl.measure.figures.figure import Since
 from kwokctl.measure.history import History
 from kwokctl.measure.reading import history_of
-from kwokctl.measure.record.names import ENDINGS, runs_of
+from kwokctl.measure.record.record_names import ENDINGS, runs_of
 from kwokctl.measure.verdict import verdict
 
 _LOAD = "load before"

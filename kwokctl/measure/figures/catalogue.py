@@ -16,7 +16,7 @@ from kwokctl.measure.figures import (
 from kwokctl.measure.figures import latencies as of_kinds
 from kwokctl.measure.figures import metrics as of_components
 from kwokctl.measure.figures.figure import Figure, RunView, Since
-from kwokctl.measure.figures.replay import devices_of
+from kwokctl.measure.figures.fleet_replay import devices_of
 from kwokctl.measure.figures.values import Value
 from kwokctl.measure.groups import group_of
 from kwokctl.measure.history import History

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from kwokctl.measure.figures.replay import FleetReplay
+from kwokctl.measure.figures.fleet_replay import FleetReplay
 from kwokctl.measure.figures.values import Missing, Value
 from kwokctl.measure.history import Gaps, History, JobHistory, PodHistory
 from kwokctl.measure.plane_history import PlaneHistory

@@ -7,9 +7,9 @@ from functools import partial
 import msgspec
 
 from kwokctl.measure.figures.figure import Figure, RunView, missing
+from kwokctl.measure.figures.fleet_replay import DeviceRoom
 from kwokctl.measure.figures.gangs import gangs_in
 from kwokctl.measure.figures.levels import after_steps, levels
-from kwokctl.measure.figures.replay import DeviceRoom
 from kwokctl.measure.figures.values import (
     Levels,
     Missing,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kwokctl.measure.record.file import check_new
-from kwokctl.measure.record.names import (
+from kwokctl.measure.record.record_names import (
     profiles_path,
     record_of_run,
     record_of_warm_up,

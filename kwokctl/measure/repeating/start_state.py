@@ -16,7 +16,7 @@ from kwokctl.kube.collections.paging import ListQuery, count
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.measure.repeating.control_plane import STILL, ControlPlane
+from kwokctl.measure.repeating.standing_still import STILL, ControlPlane
 from kwokctl.measure.request import MeasuredCluster
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress

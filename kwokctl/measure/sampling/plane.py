@@ -15,9 +15,9 @@ from kwokctl.measure.record.lines import RunMoment
 from kwokctl.measure.record.plane_lines import ClientCount, MetricsSample
 from kwokctl.measure.sampling.audit_log import AuditLog
 from kwokctl.measure.sampling.metric import Metric
+from kwokctl.measure.sampling.metric_sources import PATIENCE, Components, MetricsSource, Sources
 from kwokctl.measure.sampling.processes import ProcessSampler
 from kwokctl.measure.sampling.sampled_metrics import AGAIN, EVERY, SAMPLED
-from kwokctl.measure.sampling.sources import PATIENCE, Components, MetricsSource, Sources
 from kwokctl.measure.watching.texts import Emit, Texts
 from kwokctl.model import ComponentName
 from kwokctl.replacing import replace

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from kwokctl.errors import KwokctlError
 from kwokctl.host.processes.process_usage import look
 from kwokctl.measure.record.plane_lines import ProcessSample
-from kwokctl.measure.sampling.sources import Components, Processes
+from kwokctl.measure.sampling.metric_sources import Components, Processes
 from kwokctl.measure.watching.texts import Emit, Texts
 
 

@@ -22,8 +22,8 @@ from kwokctl.measure.gangs import (
 from kwokctl.measure.record.gang_lines import GangChange, GangGone, GangSeen
 from kwokctl.measure.record.lines import Lines
 from kwokctl.measure.watching.jobs import JobSpec, SeenStatus
+from kwokctl.measure.watching.object_states import Stateful, StateLines, StateTracker
 from kwokctl.measure.watching.pods import WholeMetadata
-from kwokctl.measure.watching.states import Stateful, StateLines, StateTracker
 from kwokctl.measure.watching.texts import Emit
 
 _JOB_SET_STATES = {"Completed": COMPLETE, "Failed": FAILED, "Suspended": SUSPENDED}

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from kwokctl.measure.record.lines import JobChange, JobGone, JobSeen
+from kwokctl.measure.watching.object_states import StateLines, StateTracker
 from kwokctl.measure.watching.pods import SeenCondition, WholeMetadata
-from kwokctl.measure.watching.states import StateLines, StateTracker
 from kwokctl.measure.watching.texts import Emit
 
 _STATES = ("Complete", "Failed", "Suspended")

@@ -13,7 +13,7 @@ from kwokctl.errors import ConflictError
 from kwokctl.measure.assertions import AssertionReader
 from kwokctl.measure.figures.catalogue import FIGURES
 from kwokctl.measure.record.lines import Lines, RunMoment
-from kwokctl.measure.record.names import number_of_run, record_of_run, runs_of
+from kwokctl.measure.record.record_names import number_of_run, record_of_run, runs_of
 from kwokctl.measure.repeating.schedule import Repetition, scheduled
 from kwokctl.measure.reports.forms import sheet_in, write_sheet
 from kwokctl.measure.reports.repeated import (

@@ -18,17 +18,17 @@ from kwokctl.measure.history import History
 from kwokctl.measure.record.lines import Lines
 from kwokctl.measure.record.plane_lines import ClientCount, MetricsSample, ProcessSample
 from kwokctl.measure.sampling.audit_log import AuditLog, client_of
+from kwokctl.measure.sampling.component_profiles import profiling
 from kwokctl.measure.sampling.metric import Metric, read_metrics_asked
-from kwokctl.measure.sampling.plane import PlaneAccess, PlaneSampler, looked_at
-from kwokctl.measure.sampling.processes import ProcessSampler
-from kwokctl.measure.sampling.profiles import profiling
-from kwokctl.measure.sampling.sources import (
+from kwokctl.measure.sampling.metric_sources import (
     Components,
     MetricsSource,
     Processes,
     Sources,
     open_sources,
 )
+from kwokctl.measure.sampling.plane import PlaneAccess, PlaneSampler, looked_at
+from kwokctl.measure.sampling.processes import ProcessSampler
 from kwokctl.measure.watching.texts import Texts
 from kwokctl.model import ETCD, KUBE_APISERVER, KUBE_SCHEDULER, ComponentName, HttpProbe
 from tests.support.fake_api_server import Reply, Request, serving

@@ -150,7 +150,7 @@ class SidesToMeasure(msgspec.Struct, frozen=True, kw_only=True):
         """Measure the runs of both sides, and return the commands with their records."""
         from kwokctl.measure.assertions import AssertionReader
         from kwokctl.measure.figures.catalogue import FIGURES
-        from kwokctl.measure.record.names import record_of_side, runs_of
+        from kwokctl.measure.record.record_names import record_of_side, runs_of
 
         request = words.request(call, AssertionReader(FIGURES))
         bases = [record_of_side(request.record, side) for side in _SIDES]

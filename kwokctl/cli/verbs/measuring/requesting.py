@@ -39,7 +39,7 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
         from kwokctl.load.documents import read_loads
         from kwokctl.load.verbs import new_run
         from kwokctl.measure.record.lines import RunScope
-        from kwokctl.measure.record.names import profiles_path, whole_objects_path
+        from kwokctl.measure.record.record_names import profiles_path, whole_objects_path
         from kwokctl.measure.request import MeasureRequest
 
         loads = read_loads(self.load, progress=call.progress) if self.load else ()

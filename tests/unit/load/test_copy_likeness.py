@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.load.past_api.likeness import Bundle, Likeness
+from kwokctl.load.past_api.copy_likeness import Bundle, Likeness
 
 
 def pod(name: str, **more: Any) -> dict[str, Any]:

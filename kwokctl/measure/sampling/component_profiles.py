@@ -11,7 +11,7 @@ from pathlib import Path
 from kwokctl.errors import ApiError
 from kwokctl.host.files import write_atomic
 from kwokctl.measure.plane_history import PROFILES
-from kwokctl.measure.sampling.sources import MetricsSource
+from kwokctl.measure.sampling.metric_sources import MetricsSource
 from kwokctl.model import ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER
 from kwokctl.tasks import first_failure
 

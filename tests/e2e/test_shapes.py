@@ -57,3 +57,29 @@ def test_a_pod_that_wants_a_machine_by_its_label_runs_there(cluster: Installed) 
 
     node = cluster.kubectl("get", "pod", "train", "-o", "jsonpath={.spec.nodeName}")
     assert node.startswith("dgx-h100-")
+
+
+def test_the_fleet_is_shown_as_a_tree_with_what_is_in_use(cluster: Installed) -> None:
+    cluster.ok("scale", "dgx-h100", "cells", "--replicas", "5", "--wait")
+    cluster.kubectl("cordon", "cells-000004")
+    before = json.loads(cluster.ok("get", "fleet", "-o", "json"))
+    wish = {
+        "nodeName": "cells-000000",
+        "containers": [
+            {"name": "x", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "3"}}}
+        ],
+    }
+    cluster.kubectl("run", "cell", "--image=x", f"--overrides={json.dumps({'spec': wish})}")
+
+    found = json.loads(cluster.ok("get", "fleet", "-o", "json"))
+
+    (core,) = [each for each in found["units"] if each["name"] == "cells-core-0000"]
+    assert (core["nodes"], core["ready"], core["cordoned"]) == (5, 5, 1)
+    assert core["devices"]["nvidia.com/gpu"] == {
+        "capacity": 40, "allocatable": 40, "allocated": 3, "unhealthy": 0,
+    }  # fmt: skip
+    used = [each["devices"]["nvidia.com/gpu"]["allocated"] for each in (before, found)]
+    assert used[1] - used[0] == 3
+    table = cluster.ok("get", "fleet", "-o", "wide")
+    assert "cells-rack-0001" in table
+    assert "cells-rack-0001" not in cluster.ok("get", "fleet")

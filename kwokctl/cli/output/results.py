@@ -90,17 +90,22 @@ def emit_data(data: object, output: str) -> None:
 def emit_table(
     headings: Sequence[str], rows: Sequence[Sequence[str]], *, widths: Sequence[int] = ()
 ) -> list[int]:
-    """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line.
+    """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line, and its indentation.
 
     On a terminal no line is longer than it is wide: an ellipsis is in place of what has no room. Later rows are written without headings, in the
     `widths` that the first table returned.
     """
-    cells = [[" ".join(cell.split()) for cell in row] for row in rows]
+    cells = [[_on_one_line(cell) for cell in row] for row in rows]
     if headings:
         cells.insert(0, list(headings))
         widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
     emit("\n".join(_fitted(row, widths) for row in cells))
     return list(widths)
+
+
+def _on_one_line(cell: str) -> str:
+    indentation = len(cell) - len(cell.lstrip(" "))
+    return " " * indentation + " ".join(cell.split())
 
 
 def _fitted(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -42,6 +42,7 @@ _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
     ("etcd", "snapshot", "record"): {"endpoints": "127.0.0.1:1"},
     ("etcd", "snapshot", "replay"): {"endpoints": "127.0.0.1:1"},
     ("load", "run"): {"files": bad_values.FILE},
+    ("measure", "compare"): {"run-a": "true", "run-b": "true"},
     ("scale",): {"replicas": "1"},
 }
 """What a verb needs meanwhile, where an argument could stand in its place; arguments beside options only."""

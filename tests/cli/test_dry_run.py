@@ -114,6 +114,7 @@ ELSEWHERE = {
     "load run": "load run -f none.yaml",
     "load clear": "load clear",
     "measure run": "measure run -- true",
+    "measure compare": "measure compare --run-a true --run-b true",
     "measure start": "measure start",
     "measure stop": "measure stop",
 }
@@ -129,6 +130,8 @@ READING = {
     "get artifacts",
     "get clusters",
     "get components",
+    "get fleet",
+    "get shapes",
     "get kubeconfig",
     "help",
     "logs",

@@ -124,6 +124,9 @@ TAKEN: Mapping[str, Taken] = {
     "ARCHIVE": _file,
     "ARG": lambda value: value.strip() == "",
     "CLUSTER": _CLUSTER,
+    "A B": _nothing,
+    "COMMAND": _anything,
+    "CONDITION": _anything,
     "DURATION": _nothing,
     "EXPRESSION": _nothing,
     "FILE": _file,
@@ -181,7 +184,15 @@ TAKEN: Mapping[str, Taken] = {
     "snapshot record --filter": _KINDS,
     "snapshot replay --speed": _nothing,
     "snapshot save --rules": _nothing,  # for another format
+    "get shapes names": _nothing,  # no shape has such a name
+    "measure --figure": _nothing,
     "measure --from": _nothing,
+    "measure --gang-label": _LABEL,
+    "measure --metric": _nothing,
+    "measure --reset": _nothing,  # another option must be there
+    "measure --topology": _LABEL,
+    "measure compare --kubeconfig": _nothing,  # with --reset
+    "measure compare --reset": _anything,
     "measure --record": _becomes_file,
     "measure --report": _nothing,  # the ending must name a form
     "load clear load": _LABEL,

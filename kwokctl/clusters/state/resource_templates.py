@@ -19,6 +19,7 @@ from kwokctl.model import ClusterName
 from kwokctl.replacing import replace
 
 _NODE = "node"
+_KIND = re.compile(r"[a-zA-Z][a-zA-Z0-9.-]*")
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
 """kubectl's names for the kinds of the built-in templates."""
 
@@ -153,9 +154,10 @@ def find_template(templates: Mapping[str, ResourceTemplate], name: str) -> Resou
     named = sorted(set(templates) - shape_files().keys())
     known = f"there are: {', '.join(named)}, and the shapes of 'kwokctl get shapes'"
     near = did_you_mean(name, templates)
+    other = f"; {of_cluster(name)}" if _KIND.fullmatch(name) else ""
     raise UsageError(
         f"there is no resource template called '{name}'",
-        hint=f"{near} {known}" if near else f"{known}; {of_cluster(name)}",
+        hint=f"{near} {known}" if near else f"{known}{other}",
     )
 
 

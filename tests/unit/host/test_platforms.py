@@ -24,7 +24,7 @@ WORKING = (
     "plan --nodes 10", "get clusters", "get clusters -o wide", "delete cluster --dry-run",
     "completion bash", "help scale", "config view", "config convert", "config schema", "config tidy",
     "config reset", "stage sets", "addons list", "addons copy jobset", "stage graph", "stage lint stages.yaml", "controller manifest",
-    "measure fields", "--version",
+    "measure fields", "get shapes", "--version",
 )  # fmt: skip
 """Commands that need no cluster."""
 ENDING = (
@@ -40,6 +40,7 @@ ENDING = (
     "stage explain pod/x", "artifacts list", "artifacts verify", "artifacts prune --all",
     "artifacts build --dry-run", "artifacts pull", "artifacts add x", "artifacts images",
     "load run -f x", "load clear", "measure run -- true", "measure start", "measure stop", "measure report x",
+    "measure compare a b", "get fleet",
 )  # fmt: skip
 """Commands that need what is not there, and say so."""
 SHARED = (

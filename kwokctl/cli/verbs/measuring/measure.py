@@ -88,14 +88,12 @@ def run(
     cannot be relied on. Ctrl-C ends the recording; the report is written then, too. Of several runs ('--repeat') the
     report has the median and the range of each figure, and assertions are on the median.
     """
-    from kwokctl.embedded.selection import requirements
     from kwokctl.host.paths import expanded
     from kwokctl.measure.assertions import AssertionReader
     from kwokctl.measure.figures.catalogue import figures_named
     from kwokctl.measure.sampling.metric import read_metrics_asked
     from kwokctl.measure.watching.kinds import Latency
 
-    requirements(selector)
     asked = tuple(map(Latency.read, latencies or ()))
     asked_metrics = read_metrics_asked(metrics or [])
     known = figures_named(map(str, asked), topology or (), map(str, asked_metrics))

@@ -194,6 +194,7 @@ Topology = Annotated[
         metavar="LABEL",
         help="A label of nodes, such as that of their rack: over how many of its values the pods of a gang are "
         "spread; may be repeated [default: topology.kubernetes.io/zone]",
+        parser=checked("--topology", label_key),
     ),
 ]
 GangLabel = Annotated[

@@ -36,12 +36,14 @@ class RunWords(msgspec.Struct, frozen=True, kw_only=True):
 
     def request(self, call: "Invocation", reader: "AssertionReader") -> "MeasureRequest":
         """Return the request; UsageError or ConfigError for what cannot be understood."""
+        from kwokctl.embedded.selection import requirements
         from kwokctl.load.documents import read_loads
         from kwokctl.load.verbs import new_run
         from kwokctl.measure.record.lines import RunScope
         from kwokctl.measure.record.record_names import profiles_path, whole_objects_path
         from kwokctl.measure.request import MeasureRequest
 
+        requirements(self.selector)
         loads = read_loads(self.load, progress=call.progress) if self.load else ()
         path = record_path(call, self.record)
         return MeasureRequest(

@@ -20,7 +20,11 @@ _MISSING = 404
 
 
 async def wait_served(client: Client, definitions: Iterable[Mapping[str, Json]]) -> None:
-    """Wait until every version of these kinds answers; TimedOutError names one that does not."""
+    """Wait until every version of these kinds answers, and is found; TimedOutError names one that is not.
+
+    The lists of groups and kinds, with which programs find a kind, come up to seconds after the kind itself answers: a
+    controller that begins in between ends with "no matches for kind".
+    """
     await asyncio.gather(*(_served(client, each) for each in definitions))
 
 
@@ -30,6 +34,7 @@ async def _served(client: Client, body: Mapping[str, Json]) -> None:
         async with asyncio.timeout(_SECONDS):
             for path in paths(body["spec"]):
                 await _until_served(client, path)
+                await _until_found(client, path)
     except TimeoutError as e:
         raise TimedOutError(
             f"the cluster does not serve '{name}' {_SECONDS:g} s after its definition was applied",
@@ -54,6 +59,48 @@ async def _until_served(client: Client, path: str) -> None:
         else:
             return
         await asyncio.sleep(_LOOK_AGAIN)
+
+
+class _Named(msgspec.Struct, rename="camel"):
+    name: str = ""
+    group_version: str = ""
+
+
+class _Group(msgspec.Struct):
+    versions: list[_Named] = []
+
+
+class _Groups(msgspec.Struct):
+    groups: list[_Group] = []
+
+
+class _Kinds(msgspec.Struct):
+    resources: list[_Named] = []
+
+
+async def _until_found(client: Client, path: str) -> None:
+    """Return when the kind of a collection is in the lists in which programs look for it."""
+    version, _, plural = path.rpartition("/")
+    while True:
+        if await _is_found(client, version, plural):
+            return
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+async def _is_found(client: Client, version: str, plural: str) -> bool:
+    try:
+        kinds = await retried(lambda: client.call("GET", version))
+        groups = await retried(lambda: client.call("GET", "/apis"))
+    except ApiError as e:
+        if e.status != _MISSING:
+            raise
+        return False
+    listed = msgspec.json.decode(groups, type=_Groups).groups
+    return any(
+        each.name == plural for each in msgspec.json.decode(kinds, type=_Kinds).resources
+    ) and any(
+        f"/apis/{each.group_version}" == version for group in listed for each in group.versions
+    )
 
 
 _REQUESTS_TOGETHER = 32

@@ -33,6 +33,8 @@ class ApplyServer:
         self.refusals: dict[str, list[tuple[int, str]]] = {}
         self.served_after = 2
         """How often the collection of a new kind is missing."""
+        self.listed_after = 0
+        """How often its group is missing in the list of groups, once the collection answers."""
 
     async def __call__(self, request: Request, reply: Reply) -> None:
         if request.method == "GET":
@@ -49,7 +51,13 @@ class ApplyServer:
     async def _look(self, request: Request, reply: Reply) -> None:
         if request.path == "/apis":
             versions = [path.removeprefix("/apis/") for path in KINDS if path != "/api/v1"]
-            groups = [{"preferredVersion": {"groupVersion": each}} for each in versions]
+            if self.listed_after and "seen /apis/example.com/v1/widgets" in self.written:
+                self.listed_after -= 1
+                versions.remove("example.com/v1")
+            groups = [
+                {"preferredVersion": {"groupVersion": each}, "versions": [{"groupVersion": each}]}
+                for each in versions
+            ]
             await reply.json({"groups": groups})
         elif kinds := KINDS.get(request.path):
             found = [
@@ -97,6 +105,22 @@ async def test_kinds_and_namespaces_come_first_and_webhooks_last() -> None:
     ]
     assert last.endswith("/validatingwebhookconfigurations/a")
     assert [each["kind"] for each in stored][1] == "Pod"
+
+
+async def test_a_new_kind_is_waited_for_until_programs_find_it() -> None:
+    server = ApplyServer()
+    server.listed_after = 3
+    spec = {
+        "group": "example.com",
+        "names": {"plural": "widgets"},
+        "versions": [{"name": "v1", "served": True}],
+    }
+
+    await _applied(
+        server, _object("CustomResourceDefinition", "apiextensions.k8s.io/v1", spec=spec)
+    )
+
+    assert server.listed_after == 0
 
 
 async def test_the_api_server_may_make_a_name() -> None:

@@ -34,9 +34,9 @@ _ROUNDS = (
     "tests/e2e/test_measured_repeats.py",
     "tests/e2e/test_guarded_scheduler.py",
 )
-"""Tests that mostly wait for what happens every few seconds."""
+"""Tests that mostly wait for what happens every few seconds: they take longest, and begin first."""
 _LIVES = ("tests/e2e/test_create.py", "tests/e2e/test_documents.py", "tests/e2e/test_story.py")
-"""Whole lives of clusters: beside the rounds, so that no lane goes on alone with one processor at the end."""
+"""Whole lives of clusters: last, so that no lane goes on alone with one processor at the end."""
 _APART = (*_ROUNDS, *_LIVES)
 _ON_KIND = ("tests/e2e/test_every_runtime.py", "tests/e2e/test_usage.py")
 """Half of what runs on kind: a second engine costs less than a lane that goes on alone."""
@@ -81,6 +81,7 @@ WITHOUT_COMPONENTS: Lanes = {
 FIRST: Lanes = {"clone": (_FROM_A_CLONE,)}
 """On a new machine it gets the components, as the first command of a new user does: all others need them."""
 WITH_COMPONENTS: Lanes = {
+    "rounds": (*_ROUNDS, "--engine=none"),
     "first day": ("tests/first_day", *_without((_FROM_A_CLONE,))),
     "processes": (
         *_WITH_PROGRAMS,
@@ -91,7 +92,7 @@ WITH_COMPONENTS: Lanes = {
     "faults": (*_FAULTS, "--engine=none"),
     "stories": (*_STORIES, _WITH_HELM, "--engine=none"),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
-    "lives": (*_APART, "--engine=none"),
+    "lives": (*_LIVES, "--engine=none"),
 }
 IN_ENGINES: Lanes = {
     "docker": (*_WITH_PROGRAMS, "--engine=docker"),

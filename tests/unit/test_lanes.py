@@ -92,7 +92,7 @@ def test_the_announcement_says_what_is_built_and_how_long_everything_takes() -> 
     warm = announcement("test", of_tests([]), [], 2)
     cold = announcement("test", of_tests([]), ["etcd", "kubectl"], 2)
 
-    assert "the lanes are: check, unit, packaging, clone, components, first day" in warm
+    assert "the lanes are: check, unit, packaging, clone, components, rounds, first day" in warm
     assert "store" not in warm
     assert "your store lacks etcd, kubectl" in cold
     assert "the lanes that need none begin at once: check, unit, packaging" in cold

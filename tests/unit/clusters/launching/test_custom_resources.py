@@ -126,13 +126,16 @@ def test_kinds_are_enabled_by_the_cluster_and_by_the_controllers_documents(tmp_p
 async def test_definitions_are_applied_and_waited_for(tmp_path: Path) -> None:
     home, cluster = saved(tmp_path, enable_crds=("Stage",))
     asked: list[Request] = []
+    version = "kwok.x-k8s.io/v1alpha1"
 
     async def handle(request: Request, reply: Reply) -> None:
         asked.append(request)
         if request.method == "GET" and len(asked) < 4:
             await reply.refuse(404, "NotFound", "not yet")
+        elif request.path == "/apis":
+            await reply.json({"groups": [{"versions": [{"groupVersion": version}]}]})
         else:
-            await reply.json({})
+            await reply.json({"resources": [{"name": "stages"}]})
 
     async with serving(handle) as server:
         home.paths(NAME).kubeconfig.write_text(kubeconfig(server.url))
@@ -145,7 +148,8 @@ async def test_definitions_are_applied_and_waited_for(tmp_path: Path) -> None:
     )
     assert first.path.endswith("/customresourcedefinitions/stages.kwok.x-k8s.io")
     assert orjson.loads(first.body) == definition("Stage")
-    assert [each.path for each in others] == ["/apis/kwok.x-k8s.io/v1alpha1/stages"] * 3
+    lists = [f"/apis/{version}", "/apis"]
+    assert [each.path for each in others] == [*[f"/apis/{version}/stages"] * 3, *lists]
 
 
 async def test_nothing_is_applied_where_no_kind_is_enabled(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 import json
 import ssl
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -15,6 +16,8 @@ from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.transport.dial import tls_context
 
 _PATIENCE = 300.0
+_TRIES = 10
+"""Of a request that the server refuses since it is busy, as in client-go."""
 _DISCOVERY = "apidiscovery.k8s.io;as=APIGroupDiscoveryList"
 _ACCEPTED = ",".join(f"application/json;v={v};g={_DISCOVERY}" for v in ("v2", "v2beta1"))
 
@@ -93,6 +96,18 @@ def _kinds(folder: str, group: Mapping[str, Any]) -> Iterator[tuple[set[str], _P
 
 
 def _asked(access: Access, path: str) -> Any:
+    """Return what the server has at a path; one that is too busy for it is asked again, as kubectl does."""
+    answer, body = _answer(access, path)
+    for _ in range(_TRIES):
+        if answer.status != HTTPStatus.TOO_MANY_REQUESTS:
+            break
+        time.sleep(float(answer.headers.get("Retry-After", 1)))
+        answer, body = _answer(access, path)
+    assert answer.status == HTTPStatus.OK, f"GET {path}: {body.decode(errors='replace')}"
+    return json.loads(body)
+
+
+def _answer(access: Access, path: str) -> tuple[HTTPResponse, bytes]:
     connection = _connection(access)
     headers = {"Accept": f"{_ACCEPTED},application/json"}
     if access.authorization is not None:
@@ -100,13 +115,11 @@ def _asked(access: Access, path: str) -> Any:
     try:
         connection.request("GET", urlsplit(access.server).path.rstrip("/") + path, headers=headers)
         answer = connection.getresponse()
-        body = answer.read()
+        return answer, answer.read()
     except (OSError, HTTPException) as e:
         raise AssertionError(f"GET {path}: {e!r}") from e
     finally:
         connection.close()
-    assert answer.status == HTTPStatus.OK, f"GET {path}: {body.decode(errors='replace')}"
-    return json.loads(body)
 
 
 def _connection(access: Access) -> HTTPConnection:

@@ -1,5 +1,6 @@
 """Texts of an engine for people: what it says of itself, as `docker info` does, and why a container ended."""
 
+import signal
 from collections.abc import Mapping
 
 from kwokctl.errors import NotFoundError
@@ -9,6 +10,8 @@ from runtimes.engine.engine_client import Engine
 
 _NOT_RUN = (126, 127)
 """Exit codes of a program that could not be executed; others are the program's own business."""
+_KILLED = 128 + signal.SIGKILL
+"""The exit code of a program that was ended by SIGKILL."""
 _MEBI = 1024 * 1024
 
 
@@ -26,12 +29,13 @@ async def remark_on(engine: Engine, container: str) -> str:
 
 
 def _why(inspected: Mapping[str, Json]) -> str:
-    state = inspected["State"]
+    state, limit = inspected["State"], inspected["HostConfig"].get("Memory")
+    memory = f"it exceeded its memory limit of {limit // _MEBI}Mi" if limit else ""
     if state.get("OOMKilled"):
-        limit = inspected["HostConfig"].get("Memory")
-        if limit:
-            return f"killed: it exceeded its memory limit of {limit // _MEBI}Mi"
-        return "killed: this machine had no memory left"
+        return f"killed: {memory or 'this machine had no memory left'}"
+    # containerd reports the end and the lack of memory separately: Docker loses the second if it comes later.
+    if state.get("ExitCode") == _KILLED and memory:
+        return f"killed by SIGKILL: perhaps {memory}"
     return str(state.get("Error") or "")
 
 

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import msgspec
 
 from kwokctl import __version__
-from kwokctl.controller.stages.identifiers import container_id, image_id, uuid_for
+from kwokctl.controller.stages.identifiers import container_id, image_id
 from kwokctl.expr.duration import format_time
+from kwokctl.fleet.uuids import uuid_for
 from kwokctl.specialization.source import FunctionNames
 
 NODE_CONDITIONS = (

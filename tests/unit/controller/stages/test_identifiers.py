@@ -1,14 +1,9 @@
 import pytest
 
-from kwokctl.controller.stages.identifiers import container_id, image_id, uuid_for
+from kwokctl.controller.stages.identifiers import container_id, image_id
 
 DIGEST = "sha256:" + "0" * 64
 UID = "0b4ac2f0-0000-4000-8000-5ba2f8a5d670"
-
-
-def test_the_same_thing_has_the_same_uuid() -> None:
-    assert uuid_for("boot", "node-1") == uuid_for("boot", "node-1")
-    assert len({uuid_for("boot", "node-1"), uuid_for("boot", "node-2"), uuid_for("node-1")}) == 3
 
 
 def test_a_container_id_has_sixty_four_unique_digits() -> None:

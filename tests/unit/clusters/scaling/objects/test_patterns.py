@@ -7,8 +7,8 @@ import pytest
 from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
 from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
-from kwokctl.controller.stages.identifiers import uuid_for
 from kwokctl.expr import yaml
+from kwokctl.fleet.uuids import uuid_for
 
 
 class Clock:

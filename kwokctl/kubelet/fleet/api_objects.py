@@ -5,6 +5,8 @@ from datetime import datetime
 
 import msgspec
 
+from kwokctl.fleet.allocations import DEVICES, Allocation, allocations_of
+from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
 
@@ -34,6 +36,7 @@ class _ContainerStatus(msgspec.Struct, rename="camel", gc=False):
     restart_count: int = 0
     state: _State | None = None
     last_state: _State | None = None
+    allocated_resources_status: list[Json] | None = None
 
 
 class _Resources(msgspec.Struct, gc=False):
@@ -111,10 +114,33 @@ def pod_view(found: PodObject) -> PodView:
         labels=metadata.labels or {},
         annotations=metadata.annotations or {},
         containers=tuple(_containers(found)),
+        devices=_devices(found),
         phase=status.phase,
         created=_stamp(metadata.creation_timestamp),
         start_time=_stamp(status.start_time),
     )
+
+
+def _devices(found: PodObject) -> tuple[Allocation, ...]:
+    annotations = found.metadata.annotations or {}
+    if DEVICES not in annotations and not _has_allocated(found.status):
+        return ()
+    status = msgspec.to_builtins(found.status)
+    return tuple(allocations_of({"metadata": {"annotations": annotations}, "status": status}))
+
+
+def _has_allocated(status: _PodStatus) -> bool:
+    """Tell whether a container has devices: in loops, because every pod of the cluster comes here."""
+    for statuses in (
+        status.container_statuses,
+        status.init_container_statuses,
+        status.ephemeral_container_statuses,
+    ):
+        if statuses is not None:
+            for each in statuses:
+                if each.allocated_resources_status:
+                    return True
+    return False
 
 
 def _containers(found: PodObject) -> Iterator[ContainerView]:

@@ -7,6 +7,7 @@ import msgspec
 
 from kwokctl.embedded.http.messages import NoAnswerError
 from kwokctl.embedded.silence import is_silent
+from kwokctl.fleet.allocations import Allocation
 
 
 class ContainerView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -46,6 +47,8 @@ class PodView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
     containers: tuple[ContainerView, ...] = ()
     """Init containers first, then the others, ephemeral ones last, each in the pod's order."""
+    devices: tuple[Allocation, ...] = ()
+    """Of all its containers, also of those that do not run."""
     phase: str = ""
     created: float = 0.0
     """POSIX time stamps; 0 if there is none."""

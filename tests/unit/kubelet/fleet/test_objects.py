@@ -1,5 +1,8 @@
+from typing import Any
+
 import msgspec
 
+from kwokctl.fleet.allocations import Allocation
 from kwokctl.kubelet.fleet.api_objects import NodeObject, PodObject, node_view, pod_view
 
 POD = b"""{"metadata":{"name":"p","namespace":"a","uid":"u","labels":{"x":"y"},
@@ -38,6 +41,53 @@ def test_a_pod_without_a_status_has_containers_that_do_not_run() -> None:
     view = pod_view(msgspec.json.decode(raw, type=PodObject))
 
     assert [(each.name, each.is_running) for each in view.containers] == [("c", False)]
+
+
+def allocated(container: str, *resources: tuple[str, str, str]) -> dict[str, Any]:
+    listed = [
+        {"name": resource, "resources": [{"resourceID": device, "health": health}]}
+        for resource, device, health in resources
+    ]
+    return {"name": container, "allocatedResourcesStatus": listed}
+
+
+def devices_of(pod: dict[str, Any]) -> tuple[Allocation, ...]:
+    return pod_view(msgspec.json.decode(msgspec.json.encode(pod), type=PodObject)).devices
+
+
+def test_of_a_pod_the_devices_of_all_containers_are_kept() -> None:
+    status = {
+        "initContainerStatuses": [allocated("i", ("nvidia.com/gpu", "GPU-0", "Healthy"))],
+        "containerStatuses": [
+            allocated("c", ("nvidia.com/gpu", "GPU-1", "Unhealthy"), ("claim:x", "y", "Healthy")),
+            {"name": "d"},
+        ],
+    }
+
+    found = devices_of({"metadata": {"name": "p"}, "status": status})
+
+    assert found == (
+        Allocation(container="i", resource="nvidia.com/gpu", device_id="GPU-0"),
+        Allocation(container="c", resource="nvidia.com/gpu", device_id="GPU-1", health="Unhealthy"),
+    )
+
+
+def test_where_the_status_has_no_devices_the_annotation_has() -> None:
+    annotation = '{"c":{"nvidia.com/gpu":["GPU-0"]}}'
+    status = {"containerStatuses": [{"name": "c"}]}
+
+    found = devices_of(
+        {"metadata": {"annotations": {"kwokctl.dev/devices": annotation}}, "status": status}
+    )
+
+    assert found == (Allocation(container="c", resource="nvidia.com/gpu", device_id="GPU-0"),)
+
+
+def test_a_pod_without_devices_has_none() -> None:
+    claimed = {"containerStatuses": [allocated("c", ("claim:x", "y", "Healthy"))]}
+
+    for status in ({}, {"containerStatuses": [{"name": "c"}]}, claimed):
+        assert devices_of({"metadata": {"name": "p"}, "status": status}) == ()
 
 
 def test_of_a_node_its_capacity_and_addresses_are_kept() -> None:

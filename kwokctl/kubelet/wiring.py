@@ -33,6 +33,7 @@ from kwokctl.kubelet.profiling import profiling_routes
 from kwokctl.kubelet.relays import relay_routes
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kubelet.streams.stream_routes import StreamRoutes
+from kwokctl.kubelet.telemetry.gpu_state import GpuStates
 from kwokctl.kubelet.usage.usage_routes import UsageRoutes
 
 
@@ -51,12 +52,18 @@ class KubeletSubjects:
         self._logs = ContainerLogs(fleet, logs, changes, wall)
         self._streams = StreamRoutes(fleet, documents, changes, os.environ)
         self.usage = UsageRoutes(fleet, documents, wall)
+        self.gpus = GpuStates(self.usage.meters)
         self.uses: Mapping[str, Use] = {
             **lookup_uses(LOGS, logs, documents),
             **self._streams.uses,
             **self.usage.uses,
         }
         """The functions that put custom resources into force, by kind."""
+
+    def changed(self, node: str) -> None:
+        """Note a change of a node or its pods at once: the state of GPUs follows from the meters."""
+        self.usage.changed(node)
+        self.gpus.changed(node)
 
     def routes(self) -> Iterable[Route]:
         """Return the paths of all subjects."""
@@ -92,7 +99,7 @@ class KubeletProcess:
             allow_all=settings.allow_all,
         )
         self._subjects = KubeletSubjects(self._fleet, settings.documents, self._changes, wall)
-        self._fleet.listen(self._subjects.usage.changed)
+        self._fleet.listen(self._subjects.changed)
         self._custom = [
             CustomResources(
                 client, kind, self._subjects.uses[kind], Verdicts(client, kind, wall), random,

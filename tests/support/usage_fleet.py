@@ -8,6 +8,7 @@ from kwokctl.config.config_documents import Document
 from kwokctl.embedded.http.messages import Request
 from kwokctl.expr import yaml
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
+from kwokctl.kubelet.telemetry.gpu_state import GpuStates
 from kwokctl.kubelet.usage.metric_documents import read_metrics
 from kwokctl.kubelet.usage.metric_pages import usual_metrics
 from kwokctl.kubelet.usage.usage_routes import UsageRoutes
@@ -74,6 +75,7 @@ class HandFleet:
     def __post_init__(self) -> None:
         """Begin to serve."""
         self.routes = UsageRoutes(self, [_USUAL, *documents(self.text)], lambda: START + self.age)
+        self.gpus = GpuStates(self.routes.meters)
 
     async def watched(self) -> None:
         """Do nothing: all is known."""
@@ -98,6 +100,11 @@ class HandFleet:
     def nodes_at(self, address: str) -> Iterable[NodeView]:
         """Return the nodes that have an address."""
         return [each for each in self.of_nodes if address in each.addresses]
+
+    def changed(self, node: str = "a") -> None:
+        """Tell that a node or its pods have changed, as the watch does."""
+        self.routes.changed(node)
+        self.gpus.changed(node)
 
     async def get(self, path: str, **more: Any) -> bytes:
         """Return what is answered at a path; raise RefusedError for a refusal."""

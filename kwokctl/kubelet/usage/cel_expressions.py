@@ -7,6 +7,7 @@ those of https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/cel/envir
 import logging
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
+from math import inf
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.cel import CelProgram, usage_environment
@@ -164,36 +165,46 @@ _SAMPLES = 8
 
 
 def expression_curve(
-    language: UsageLanguage, source: str, started: float, values: tuple[Json, ...]
+    language: UsageLanguage,
+    source: str,
+    started: float,
+    values: tuple[Json, ...],
+    most: float = inf,
 ) -> Curve:
     """Return the curve of a container's usage, for an expression whose variables are `values`.
 
-    An expression that asks for neither time nor chance is evaluated once.
+    An expression that asks for neither time nor chance is evaluated once. Results above `most` count as that.
     """
     program = language.compile(source)
-    changing = ExpressionCurve(language, program, started, values)
+    changing = ExpressionCurve(language, program, started, values, most)
     return constant_curve(changing.at(0.0)) if program.is_repeatable else changing
 
 
 class ExpressionCurve:
     """The value of an expression, evaluated whenever it is requested."""
 
-    __slots__ = ("_language", "_program", "_started", "_values")
+    __slots__ = ("_language", "_most", "_program", "_started", "_values")
 
     def __init__(
-        self, language: UsageLanguage, program: CelProgram, started: float, values: tuple[Json, ...]
+        self,
+        language: UsageLanguage,
+        program: CelProgram,
+        started: float,
+        values: tuple[Json, ...],
+        most: float = inf,
     ) -> None:
         self._language = language
         self._program = program
         self._started = started
         self._values = values
+        self._most = most
 
     def at(self, age: float) -> float:
         """Return the use at an age; 0 where the expression fails."""
         now = self._language.moment
         self._language.moment = round((self._started + age) * 1e9)
         try:
-            return max(number(self._program, *self._values), 0.0)
+            return min(max(number(self._program, *self._values), 0.0), self._most)
         except ExpressionError as e:
             self._language.complain(f"{e}; the usage counts as 0")
             return NO_USE.value

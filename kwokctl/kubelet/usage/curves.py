@@ -204,6 +204,45 @@ class WalkCurve(Integrable):
         return rounds * sums[-1] + sums[whole] + heights[whole] * (rest - whole)
 
 
+@dataclass(frozen=True, slots=True)
+class TrainingCurve(Integrable):
+    """Steps of the same length: work, and then an exchange with the other ranks."""
+
+    busy: float
+    """The use while it works."""
+    waiting: float
+    """The use during the exchange, at the end of each step."""
+    step: float
+    exchange: float
+    """The seconds of a step in which it exchanges."""
+
+    def at(self, age: float) -> float:
+        """Return the use at an age."""
+        is_working = max(age, 0.0) % self.step < self.step - self.exchange
+        return self.busy if is_working else self.waiting
+
+    def area(self, age: float) -> float:
+        """Return the integral of the use from the beginning until an age."""
+        steps, rest = divmod(age, self.step)
+        work = self.step - self.exchange
+        whole = self.busy * work + self.waiting * self.exchange
+        return steps * whole + self.busy * min(rest, work) + self.waiting * max(rest - work, 0.0)
+
+
+class SumCurve(msgspec.Struct, frozen=True):
+    """Several curves on top of each other."""
+
+    parts: tuple[Integrable, ...]
+
+    def at(self, age: float) -> float:
+        """Return the use at an age."""
+        return sum(part.at(age) for part in self.parts)
+
+    def between(self, start: float, end: float) -> float:
+        """Return the integral of the use between two ages."""
+        return sum(part.between(start, end) for part in self.parts)
+
+
 @lru_cache(maxsize=64)
 def _walk_table(seed: int) -> tuple[list[float], list[float]]:
     """Return heights from 0 to 1, and the sums of those before each."""

@@ -146,6 +146,10 @@ class FleetMeters:
             view.demand_answer()
         return self._update(name, is_asked=True)
 
+    def known(self, name: str) -> NodeMeters | None:
+        """Return the meters of a node that has been asked about, as they were at its last change."""
+        return self._nodes.get(name)
+
     def changed(self, name: str) -> None:
         """Follow a change of a node or of its pods at once, so that its time is known."""
         if name in self._nodes:

@@ -150,9 +150,10 @@ class UsageRoutes:
         known = tuple(documents)
         usages = read_usages(known)
         self._fleet = fleet
-        self._meters = FleetMeters(fleet, usages, clock)
-        self._pages = MetricPages(known, self._meters)
-        self.run = self._meters.run
+        self.meters = FleetMeters(fleet, usages, clock)
+        """Measure all nodes that have been asked about."""
+        self._pages = MetricPages(known, self.meters)
+        self.run = self.meters.run
         """Follows changes of the documents until cancelled."""
         self.uses: Mapping[str, Use] = {
             METRIC: self._pages.in_force.change,
@@ -172,7 +173,7 @@ class UsageRoutes:
 
     def changed(self, node: str) -> None:
         """Note a change of a node or its pods at once, so that counters know its time."""
-        self._meters.changed(node)
+        self.meters.changed(node)
         if self._fleet.node(node) is None:
             self._pages.forget(node)
 
@@ -206,10 +207,10 @@ class UsageRoutes:
         return Answer(body=found, content_type=_JSON)
 
     def _summary_of(self, node: str) -> Answer:
-        meters = self._meters.node(node)
+        meters = self.meters.node(node)
         if meters is None:
             raise RefusedError(404, f"there is no fake node '{node}'")
-        return Answer(body=summary(meters, self._meters.now()), content_type=_JSON)
+        return Answer(body=summary(meters, self.meters.now()), content_type=_JSON)
 
     def _node_at(self, request: Request) -> str:
         places = (request.local_host, behind_loopback(request.local_host))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from math import inf
 from zlib import crc32
 
 import msgspec
@@ -27,6 +28,11 @@ _USUAL: Mapping[str, UsageShape] = {
     "memory": UsageShape(value="1Mi"),
 }
 """The default usage; metrics-server leaves out pods that use nothing."""
+FRAMEBUFFER = "nvidia.com/gpu.memory"
+"""The memory of the GPUs of a container: an amount, or a share of all that they have."""
+_OF_DEVICES = UsageShape(value="90%")
+_OF_FRAMEBUFFER = UsageShape(value="80%")
+"""The default usage of devices, for containers that have some."""
 
 
 def usual_usage(resource: str) -> UsageShape | None:
@@ -85,14 +91,17 @@ class UsageRules:
         shape = self._shape(container, resource, pod)
         if shape is None:
             return NO_USE
+        held = held_devices(pod, container.name, resource)
+        most = held if held and resource != FRAMEBUFFER else inf
 
         def expressed(source: str) -> Curve:
             values = (*objects(), container_object(container))
-            return expression_curve(self._language, source, container.started_at, values)
+            return expression_curve(self._language, source, container.started_at, values, most=most)
 
         return shape.curve(
             UsageSubject(
-                request=_quantity(container.requests, resource),
+                request=held or _quantity(container.requests, resource),
+                most=most,
                 started=container.started_at,
                 number=_number(pod.namespace, pod.name, container.name, resource),
                 expressed=expressed,
@@ -118,7 +127,8 @@ class UsageRules:
         if container.is_beside:
             # What is said of a pod is meant for its own containers: with a sidecar it would be doubled.
             return found if entry is not None and container.name in entry.containers else None
-        return found or self._annotated(pod, resource) or usual_usage(resource)
+        usual = usual_usage(resource) or _usual_of_devices(pod, container.name, resource)
+        return found or self._annotated(pod, resource) or usual
 
     def _annotated(self, of: NodeView | PodView, resource: str) -> UsageShape | None:
         try:
@@ -126,6 +136,18 @@ class UsageRules:
         except ValueError as e:
             self._language.complain(f"'{of.name}': {e}")
             return None
+
+
+def held_devices(pod: PodView, container: str, resource: str) -> float:
+    """Return how many devices of a resource a container has; 1 for their memory as a whole, if it has any."""
+    own = [each.resource for each in pod.devices if each.container == container]
+    return float(bool(own)) if resource == FRAMEBUFFER else float(own.count(resource))
+
+
+def _usual_of_devices(pod: PodView, container: str, resource: str) -> UsageShape | None:
+    if not held_devices(pod, container, resource):
+        return None
+    return _OF_FRAMEBUFFER if resource == FRAMEBUFFER else _OF_DEVICES
 
 
 def _quantity(amounts: Mapping[str, str], resource: str) -> float:

@@ -1,11 +1,12 @@
 """The shape of a usage, as the author of a ResourceUsage or of an annotation writes it.
 
-`value` and `expression` are kwok's; `ramp`, `sine`, `steps` and `walk` are ours. What is wrong is
+`value` and `expression` are kwok's; the others are ours. What is wrong is
 found when a document is read, with its place.
 """
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from math import inf
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -20,6 +21,8 @@ from kwokctl.kubelet.usage.curves import (
     RampCurve,
     SineCurve,
     StepCurve,
+    SumCurve,
+    TrainingCurve,
     WalkCurve,
     constant_curve,
     read_amount,
@@ -37,10 +40,12 @@ class UsageSubject(msgspec.Struct, frozen=True, kw_only=True):
     """A random number that is stable: a hash of the container, different for each container."""
     expressed: Callable[[str], Curve]
     """Returns the use that an expression gives."""
+    most: float = inf
+    """All that it can use: of devices no more than it has."""
 
     def amount(self, given: str | float) -> float:
         """Return an amount, which may be a share of the request."""
-        return read_amount(given).of(self.request)
+        return min(read_amount(given).of(self.request), self.most)
 
 
 Quantity: TypeAlias = str | int | float
@@ -89,7 +94,7 @@ class SineShape(_Shape):
     def curve(self, subject: UsageSubject) -> Curve:
         """Return the curve for a container; shares may make the amplitude no larger than the mean."""
         mean = subject.amount(self.mean)
-        amplitude = min(subject.amount(self.amplitude), mean)
+        amplitude = min(subject.amount(self.amplitude), mean, subject.most - mean)
         return SineCurve(mean, amplitude, _positive(self.period), self.phase)
 
 
@@ -133,6 +138,59 @@ class WalkShape(_Shape):
         return WalkCurve(least, most, _positive(self.every), self.seed, subject.number)
 
 
+class TrainingShape(_Shape):
+    """The steps of a training: all ranks work, then they exchange their gradients."""
+
+    busy: Quantity = "98%"
+    waiting: Quantity = "20%"
+    step: str = "5s"
+    all_reduce: str = "1s"
+    """The part of each step in which the ranks exchange."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an invalid amount or duration, or an exchange that is longer than a step."""
+        _check_amounts(self.busy, self.waiting)
+        if _positive(self.all_reduce) > _positive(self.step):
+            raise ValueError("'allReduce' is longer than 'step'")
+
+    def curve(self, subject: UsageSubject) -> Curve:
+        """Return the curve for a container: those that start together exchange together."""
+        busy, waiting = subject.amount(self.busy), subject.amount(self.waiting)
+        return TrainingCurve(busy, waiting, _positive(self.step), _positive(self.all_reduce))
+
+
+class InferenceShape(_Shape):
+    """The load of requests: it swings over a day, and bursts come on top of it."""
+
+    mean: Quantity = "50%"
+    swing: Quantity = "30%"
+    period: str = "24h"
+    bursts: Quantity = "10%"
+    every: str = "15s"
+    """The time between two changes of the bursts."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an invalid amount or duration, or one that would go below 0."""
+        amounts = [read_amount(each) for each in (self.mean, self.swing, self.bursts)]
+        mean, *others = [each.number for each in amounts]
+        if len({each.is_share for each in amounts}) == 1 and sum(others) > mean:
+            raise ValueError(
+                "'swing' and 'bursts' are larger than 'mean', so the use would go below 0"
+            )
+        _positive(self.period)
+        _positive(self.every)
+
+    def curve(self, subject: UsageSubject) -> Curve:
+        """Return the curve for a container: the swing is the same for all that start together."""
+        mean = subject.amount(self.mean)
+        room = min(mean, subject.most - mean)
+        bursts = min(subject.amount(self.bursts), room)
+        swing = min(subject.amount(self.swing), room - bursts)
+        walk = WalkCurve(-bursts, bursts, _positive(self.every), self.seed, subject.number)
+        return SumCurve((SineCurve(mean, swing, _positive(self.period)), walk))
+
+
 class UsageShape(_Shape):
     """The usage of a resource: one of the fields."""
 
@@ -142,6 +200,8 @@ class UsageShape(_Shape):
     sine: SineShape | UnsetType = UNSET
     steps: Annotated[tuple[UsageStep, ...], Meta(min_length=1)] | UnsetType = UNSET
     walk: WalkShape | UnsetType = UNSET
+    training: TrainingShape | UnsetType = UNSET
+    inference: InferenceShape | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         """Raise ValueError unless exactly one field is given, or for what it cannot be."""
@@ -163,7 +223,8 @@ class UsageShape(_Shape):
         if self.steps is not UNSET:
             started = subject.started
             return StepCurve((s.age(started), subject.amount(s.value)) for s in self.steps)
-        return next(each for each in (self.ramp, self.sine, self.walk) if each).curve(subject)
+        others = (self.ramp, self.sine, self.walk, self.training, self.inference)
+        return next(each for each in others if each).curve(subject)
 
 
 class UsageEntry(_Shape, dict=True):

@@ -8,6 +8,8 @@ from kwokctl.kubelet.usage.curves import (
     RampCurve,
     SineCurve,
     StepCurve,
+    SumCurve,
+    TrainingCurve,
     WalkCurve,
     read_amount,
 )
@@ -21,6 +23,8 @@ CURVES: tuple[Curve, ...] = (
     SineCurve(1.0, 1.0, 7.0, 0.25),
     STEPS,
     WalkCurve(0.1, 0.9, 1.5, seed=3, begin=1020),
+    TrainingCurve(0.98, 0.2, step=4.0, exchange=0.7),
+    SumCurve((SineCurve(1.0, 0.5, 30.0), WalkCurve(-0.2, 0.2, 1.5, seed=3))),
 )
 
 
@@ -40,6 +44,19 @@ def test_an_integral_is_the_same_in_parts_and_as_a_whole(curve: Curve) -> None:
     ages = [0.0, 0.3, 9.99, 10.0, 29.0, 1600.0, 5000.5]
     parts = sum(curve.between(start, end) for start, end in pairwise(ages))
     assert parts == pytest.approx(curve.between(0.0, 5000.5))
+
+
+def test_a_training_works_and_then_exchanges_in_each_step() -> None:
+    training = TrainingCurve(0.9, 0.2, step=4.0, exchange=1.0)
+    assert [training.at(age) for age in (0, 2.9, 3.0, 3.9, 4.0, 7.5)] == [
+        0.9,
+        0.9,
+        0.2,
+        0.2,
+        0.9,
+        0.2,
+    ]
+    assert training.between(0, 8) == pytest.approx(2 * (3 * 0.9 + 0.2))
 
 
 def test_a_ramp_stays_where_it_ends() -> None:

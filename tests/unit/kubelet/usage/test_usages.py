@@ -85,6 +85,11 @@ async def test_what_a_document_does_not_say_the_annotations_do() -> None:
         ("{sine: {mean: 1, amplitude: 500m, period: 20s}}", [0, 10 + 10 / 3.14159265, 20]),
         ("{steps: [{value: 1}, {value: 0, after: 5s}]}", [0, 5, 5]),
         ("{steps: [{value: 1}, {value: 3, at: '2027-01-15T08:00:10Z'}]}", [0, 10, 40]),
+        ("{training: {busy: 2, waiting: 1, step: 5s, allReduce: 1s}}", [0, 18, 36]),
+        (
+            "{inference: {mean: 1, swing: 500m, period: 20s, bursts: 0}}",
+            [0, 10 + 10 / 3.14159265, 20],
+        ),
     ],
 )
 async def test_a_curve_is_integrated(usage: str, expected: list[float]) -> None:
@@ -195,6 +200,9 @@ async def test_a_sidecar_uses_what_an_entry_says_that_names_it() -> None:
         ("{steps: [{value: 1, after: 1s, at: '2026-01-01T00:00:00Z'}]}", "not both"),
         ("{steps: [{value: 1, at: noon}]}", "'noon' is not a time"),
         ("{walk: {least: 1, most: 2, every: fast}}", "'fast' is not a duration"),
+        ("{training: {step: 1s, allReduce: 2s}}", "'allReduce' is longer than 'step'"),
+        ("{inference: {mean: 10%}}", "'swing' and 'bursts' are larger than 'mean'"),
+        ("{inference: {period: 0s}}", "'0s' is not a duration"),
         ("{valu: 1}", "unknown field 'valu'"),
     ],
 )

@@ -8,7 +8,15 @@ import msgspec
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.stopped_components import demand_running
-from kwokctl.fleet.tree import DeviceCounts, FleetNode, FleetUnit, fleet_tree, place_of
+from kwokctl.fleet.tree import (
+    PLACE,
+    SHAPE,
+    DeviceCounts,
+    FleetNode,
+    FleetUnit,
+    fleet_tree,
+    place_of,
+)
 from kwokctl.kube.collections.paging import ListQuery, list_from_cache
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.pod_requests import amounts, requests_of
@@ -16,10 +24,6 @@ from kwokctl.kube.resource import NODES, PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KUBE_APISERVER, ClusterName
 
-PLACE = "kwokctl.dev/place"
-"""The annotation with the place of a node."""
-SHAPE = "kwokctl.dev/shape"
-"""The label with the shape of a node."""
 _RUNNING = "status.phase!=Succeeded,status.phase!=Failed"
 
 

@@ -4,6 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+PLACE = "kwokctl.dev/place"
+"""The annotation with the place of a node."""
+SHAPE = "kwokctl.dev/shape"
+"""The label with the shape of a node."""
 LEVELS = ("zone", "core", "spine", "leaf", "rack")
 """The levels of the tree from the top; a node may lack some."""
 NOWHERE = "without a place"

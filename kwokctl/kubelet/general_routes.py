@@ -7,6 +7,7 @@ import msgspec
 from kwokctl.embedded.http.messages import Answer, Request
 from kwokctl.embedded.http.route_table import Route
 from kwokctl.embedded.process_metrics import Help, joined_pages
+from kwokctl.kubelet.fleet.device_gauges import DEVICES
 
 
 async def _nothing() -> str:
@@ -29,6 +30,7 @@ MEANINGS: Help = {
     REQUESTS: ("counter", "Answered requests, by the path of their route and by status."),
     "kwok_kubelet_connections": ("gauge", "Open connections."),
     "kwok_kubelet_objects": ("gauge", "Objects that are watched, by kind."),
+    DEVICES: ("gauge", "Devices of the nodes that are watched, by shape, resource and state."),
 }
 METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _WELL = Answer(200, b"ok")

@@ -17,6 +17,7 @@ from kwokctl.kubelet.access.reviews import Reviews
 from kwokctl.kubelet.documents.document_reader import read_lookup
 from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.fleet.cluster_fleet import ClusterFleet
+from kwokctl.kubelet.fleet.device_gauges import device_gauges
 from kwokctl.kubelet.fleet.views import FleetView
 from kwokctl.kubelet.general_routes import (
     ALONE,
@@ -132,4 +133,5 @@ class KubeletProcess:
             ("kwok_kubelet_connections", ()): self.server.connections,
             ("kwok_kubelet_objects", (("kind", "Node"),)): nodes,
             ("kwok_kubelet_objects", (("kind", "Pod"),)): pods,
+            **device_gauges(self._fleet.nodes()),
         }

@@ -1,13 +1,17 @@
 """Reads nodes and pods of the cluster: only what the views have, which costs a fraction of all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 import msgspec
 
 from kwokctl.fleet.allocations import DEVICES, Allocation, allocations_of
+from kwokctl.fleet.devices import is_device
+from kwokctl.fleet.tree import DeviceCounts
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
+from kwokctl.kube.pod_requests import amounts
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
 
 _SIDECAR = "Always"
@@ -79,6 +83,7 @@ class _Address(msgspec.Struct, gc=False):
 
 class _NodeStatus(msgspec.Struct, gc=False):
     capacity: dict[str, str] | None = None
+    allocatable: dict[str, str] | None = None
     addresses: list[_Address] | None = None
 
 
@@ -98,9 +103,26 @@ def node_view(found: NodeObject) -> NodeView:
         labels=metadata.labels or {},
         annotations=metadata.annotations or {},
         capacity=status.capacity or {},
+        device_counts=_device_counts(status),
         addresses=tuple(each.address for each in status.addresses or ()),
         created=_stamp(metadata.creation_timestamp),
     )
+
+
+_NO_DEVICES: Mapping[str, DeviceCounts] = MappingProxyType({})
+
+
+def _device_counts(status: _NodeStatus) -> Mapping[str, DeviceCounts]:
+    names = [name for name in status.capacity or () if is_device(name)]
+    if not names:
+        return _NO_DEVICES
+    capacity, allocatable = (
+        amounts({name: (of or {}).get(name, "0") for name in names})
+        for of in (status.capacity, status.allocatable)
+    )
+    return {
+        name: DeviceCounts(capacity=capacity[name], allocatable=allocatable[name]) for name in names
+    }
 
 
 def pod_view(found: PodObject) -> PodView:

@@ -8,6 +8,7 @@ import msgspec
 from kwokctl.embedded.http.messages import NoAnswerError
 from kwokctl.embedded.silence import is_silent
 from kwokctl.fleet.allocations import Allocation
+from kwokctl.fleet.tree import DeviceCounts
 
 
 class ContainerView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -68,6 +69,8 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
     capacity: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Quantities as they are written, by resource."""
+    device_counts: Mapping[str, DeviceCounts] = msgspec.field(default_factory=dict)
+    """By resource, of those that device plugins advertise."""
     addresses: tuple[str, ...] = ()
     """Its internal and external addresses, without names."""
     created: float = 0.0

@@ -3,6 +3,7 @@ from typing import Any
 import msgspec
 
 from kwokctl.fleet.allocations import Allocation
+from kwokctl.fleet.tree import DeviceCounts
 from kwokctl.kubelet.fleet.api_objects import NodeObject, PodObject, node_view, pod_view
 
 POD = b"""{"metadata":{"name":"p","namespace":"a","uid":"u","labels":{"x":"y"},
@@ -88,6 +89,19 @@ def test_a_pod_without_devices_has_none() -> None:
 
     for status in ({}, {"containerStatuses": [{"name": "c"}]}, claimed):
         assert devices_of({"metadata": {"name": "p"}, "status": status}) == ()
+
+
+def test_of_a_node_the_devices_are_counted_that_it_has_and_offers() -> None:
+    raw = b"""{"metadata":{"name":"n"},"status":{
+    "capacity":{"cpu":"4","nvidia.com/gpu":"8","rdma/ib":"1k","kubernetes.io/x":"3"},
+    "allocatable":{"cpu":"3","nvidia.com/gpu":"7"}}}"""
+
+    view = node_view(msgspec.json.decode(raw, type=NodeObject))
+
+    assert view.device_counts == {
+        "nvidia.com/gpu": DeviceCounts(capacity=8, allocatable=7),
+        "rdma/ib": DeviceCounts(capacity=1000, allocatable=0),
+    }
 
 
 def test_of_a_node_its_capacity_and_addresses_are_kept() -> None:

@@ -12,6 +12,7 @@ import msgspec
 from kwokctl import assets
 from kwokctl.clusters.object_files.rules import rules_file as rules
 from kwokctl.clusters.object_files.rules.rules_file import SnapshotRules
+from kwokctl.clusters.state.companion_templates import COMPANIONS, MADE_FOR
 from kwokctl.components.catalog import usual_options
 from kwokctl.config import checks
 from kwokctl.config.add_ons import folder as add_ons
@@ -99,11 +100,32 @@ def _own_kinds(patches: Json, extras: Json) -> dict[str, Json]:
             _document(OF_CONTROLLER, {"options": _mapping(options), "tracing": _mapping(tracing)})
         ),
         _RESOURCE: {
-            **_closed(_document(_RESOURCE, {"parameters": {}, "template": template})),
+            **_closed(
+                _document(_RESOURCE, {"parameters": {}, "template": template, **_companions()})
+            ),
             "required": ["kind", "metadata"],
             "anyOf": [{"required": ["template"]}, {"required": ["parameters"]}],
         },
     }
+
+
+def _companions() -> dict[str, Json]:
+    """Return the field for further objects of a KwokctlResource."""
+    entry = {
+        "for": {"enum": list(MADE_FOR)},
+        "template": {
+            "type": "string",
+            "description": "A Go template of an object, or of a List of them.",
+        },
+        "servedBy": {"type": "string"},
+    }
+    items = {
+        "type": "object",
+        "properties": entry,
+        "required": ["for", "template"],
+        "additionalProperties": False,
+    }
+    return {COMPANIONS: {"type": ["array", "null"], "items": items}}
 
 
 def _options() -> dict[str, Json]:

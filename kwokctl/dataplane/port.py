@@ -114,6 +114,8 @@ class NewObjects(msgspec.Struct, frozen=True, kw_only=True):
     """Plays objects before they are written; None to write them as they are created."""
     managed_fields: bool = True
     """Whether copies record which client owns which fields."""
+    is_uniform: bool = True
+    """Whether they differ in nothing but values that are known; else each is created through the API."""
     namespace_version: Callable[[], int] = int
     """Returns the last version of the namespace in which it was seen to exist."""
     turn: Callable[[], Awaitable[None]] | None = None

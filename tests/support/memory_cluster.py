@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kwokctl.clusters.scaling.cluster_reader import Change, Existing
+from kwokctl.clusters.scaling.cluster_reader import Change, Existing, OwnerOf
 from kwokctl.clusters.scaling.ready_objects import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.scale_request import LABEL
 from kwokctl.dataplane.events.object_event import ObjectEvent
@@ -72,7 +72,8 @@ class MemoryCluster(ThroughApi):
         cached: bool = False,
     ) -> AsyncIterator[Existing]:
         for body in self._selected(resource, namespace, selector):
-            yield self._known(body)
+            where = body["metadata"].get("namespace", namespace)
+            yield replace(self._known(body), namespace=where or "")
 
     async def pod_limits(self, selector: str) -> AsyncIterator[tuple[str, int | None]]:
         for body in self._selected(NODES, None, selector):
@@ -192,14 +193,16 @@ class MemoryCluster(ThroughApi):
         return [
             body
             for (kind, where, _), body in self.objects.items()
-            if (kind, where) == (resource.kind, namespace) and _selects(selector, body)
+            if kind == resource.kind and namespace in {None, where} and _selects(selector, body)
         ]
 
     @staticmethod
     def _known(body: Json) -> Existing:
         metadata = body["metadata"]
+        owners = metadata.get("ownerReferences") or [None]
         return Existing(
             name=metadata["name"],
+            owner=owners[0] and OwnerOf(owners[0]["kind"], owners[0]["uid"]),
             uid=metadata["uid"],
             created=metadata["creationTimestamp"],
             set_name=metadata.get("labels", {}).get(LABEL),

@@ -1,7 +1,7 @@
 """Sets of objects in a cluster in memory, scaled as `kwokctl scale` does."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from kwokctl.clusters.scaling.context import ScaleContext
@@ -24,14 +24,15 @@ def scale(
     interrupt_after: int | None = None,
     meanwhile: Coroutine[object, None, None] | None = None,
     template: str = "",
+    companions: Sequence[Mapping[str, str]] = (),
     remembered: TextStore | None = None,
     **request: Any,
 ) -> ScaleResult:
     """Scale; `interrupt_after` so many objects have been made or deleted, it is cancelled.
 
-    `template` is one of the user's own, called `own`.
+    `template` is one of the user's own, called `own`, with its `companions`.
     """
-    documents = [own_template(template)] if template else []
+    documents = [own_template(template, companions)] if template else []
     listener = listener or Listener()
     context = ScaleContext(
         reader=cluster,
@@ -53,9 +54,11 @@ def scale(
     return virtual_time.run(run())
 
 
-def own_template(text: str) -> Document:
+def own_template(text: str, companions: Sequence[Mapping[str, str]] = ()) -> Document:
     version, kind = "config.kwok.x-k8s.io/v1alpha1", "KwokctlResource"
-    body: Any = {"metadata": {"name": "own"}, "template": text}
+    body: Any = {
+        "metadata": {"name": "own"}, "template": text, "companions": list(map(dict, companions)),
+    }  # fmt: skip
     return Document(kind=kind, api_version=version, name="own", body=body, source="own.yaml")
 
 

@@ -229,7 +229,11 @@ def in_words(
         ready += f" but {result.broken:,} broken on purpose"
     changes = [
         f"{number:,} {what}"
-        for number, what in ((result.created, "created"), (result.deleted, "deleted"))
+        for number, what in (
+            (result.created, "created"),
+            (result.deleted, "deleted"),
+            (result.companions, "companions created"),
+        )
         if number
     ]
     return (

@@ -1,12 +1,13 @@
 """The dry run of `scale`, in comments: the numbers of objects that it would create and delete."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 from kwokctl.clusters.dry_run.lifecycle_steps import Steps
 from kwokctl.clusters.scaling.changes import Changes, changes_for
 from kwokctl.clusters.scaling.cluster_reader import ClusterApiReader, members_of
+from kwokctl.clusters.scaling.companions import described
 from kwokctl.clusters.scaling.objects.parameters import NAME, SetParameters, as_options
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
@@ -20,9 +21,9 @@ from kwokctl.clusters.state.resource_templates import (
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import RequestError, UnavailableError
-from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from kwokctl.replacing import replace
@@ -42,24 +43,37 @@ async def scale_steps(
     request = replace(request, kind=template_name(templates, request.kind))
     template = find_template(templates, request.kind)
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-    first = Renderer(template, request, wall).stamp(0)
+    renderer = Renderer(template, request, wall)
     if kubeconfig is None:
         load(home.paths(name), name)
     try:
         async with Pool(load_access(kubeconfig or home.paths(name).own_kubeconfig)) as pool:
-            changes, params = await _changes(Client(pool), request, first)
+            words = [each async for each in _in_words(Client(pool), request, renderer)]
     except (RequestError, UnavailableError) as e:
         return (Comment(_goal(request)), Comment(f"The cluster does not answer: {e}"))
-    return tuple(map(Comment, _in_words(request, changes, params)))
+    return tuple(map(Comment, words))
+
+
+async def _in_words(
+    client: Client, request: ScaleRequest, renderer: Renderer
+) -> AsyncIterator[str]:
+    """Yield what changes, the parameters of new objects, and their companions."""
+    reader, first = ClusterApiReader(client), renderer.stamp(0)
+    resource = await reader.resolve(first["apiVersion"], first["kind"])
+    request = request.placed(resource, first)
+    changes, params = await _changes(client, request, resource)
+    for line in _numbers(request, changes, params):
+        yield line
+    renderer = renderer if request.params else renderer.edited(params)
+    async for line in described(renderer, resource, reader, request.replicas):
+        yield line
 
 
 async def _changes(
-    client: Client, request: ScaleRequest, first: Json
+    client: Client, request: ScaleRequest, resource: Resource
 ) -> tuple[Changes, tuple[str, ...]]:
     """Return what changes, and the parameters of new objects."""
     reader = ClusterApiReader(client)
-    resource = await reader.resolve(first["apiVersion"], first["kind"])
-    request = request.placed(resource, first)
     namespace = request.namespace if resource.namespaced else None
     listed = reader.select(resource, namespace, members_of(request.set_name))
     changes = changes_for(request, [known async for known in listed])
@@ -72,7 +86,7 @@ def _goal(request: ScaleRequest) -> str:
     return f"Give the set '{request.set_name}' of {request.kind} {request.replicas:,} objects."
 
 
-def _in_words(request: ScaleRequest, changes: Changes, params: tuple[str, ...]) -> Iterator[str]:
+def _numbers(request: ScaleRequest, changes: Changes, params: tuple[str, ...]) -> Iterator[str]:
     yield _goal(request)
     there = len(changes.kept) + len(changes.surplus)
     yield f"It has {there:,}: {len(changes.missing):,} are created, {len(changes.surplus):,} deleted."

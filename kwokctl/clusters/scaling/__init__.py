@@ -3,6 +3,7 @@
 __all__ = [
     "changes",
     "cluster_reader",
+    "companions",
     "context",
     "objects",
     "ready_objects",

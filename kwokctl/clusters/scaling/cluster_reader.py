@@ -38,6 +38,15 @@ class Existing(msgspec.Struct, frozen=True, kw_only=True):
     """Its resourceVersion."""
     is_held: bool = False
     """Whether finalizers hold it back when it is deleted."""
+    owner: "OwnerOf | None" = None
+    """The first object that owns it."""
+
+
+class OwnerOf(msgspec.Struct, frozen=True):
+    """A reference to the owner of an object."""
+
+    kind: str
+    uid: str
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -119,6 +128,7 @@ class _Metadata(msgspec.Struct, rename="camel"):
     deletion_timestamp: str | None = None
     finalizers: list[str] | None = None
     labels: dict[str, str] | None = None
+    owner_references: list[OwnerOf] | None = None
 
 
 class _Object(msgspec.Struct):
@@ -250,4 +260,5 @@ def _known(raw: bytes | msgspec.Raw) -> Existing:
         is_going=metadata.deletion_timestamp is not None,
         version=metadata.resource_version,
         is_held=bool(metadata.finalizers),
+        owner=next(iter(metadata.owner_references or ()), None),
     )

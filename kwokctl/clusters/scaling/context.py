@@ -15,7 +15,7 @@ from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.port import DataPlane, DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.kube.collections.server_metrics import EndedWatches
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import PODS, Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.progress import Progress
 
@@ -73,6 +73,10 @@ class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the data path is reported though nothing prevents direct writes."""
     turn: Turn = without_turns
     """Keeps other runs from changing the same set at the same time."""
+
+    def has_managed_fields(self, resource: Resource) -> bool:
+        """Return whether copies of a kind record which client owns which of their fields."""
+        return self.managed_fields == "on" or (self.managed_fields == "auto" and resource != PODS)
 
     def note_api(self, why: str) -> None:
         """Report why objects are written through the API."""

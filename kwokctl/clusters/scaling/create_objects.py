@@ -19,7 +19,7 @@ from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.port import FakeKubelet, NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConfigError, ConflictError, NotFoundError
 from kwokctl.json_value import Json
-from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.resource import NODES, Resource
 from kwokctl.replacing import replace
 from kwokctl.tasks import first_failure
 
@@ -123,7 +123,7 @@ class SetCreation:
             varying=partial(self._varying, number_of),
             node_of=self._placing.node_of,
             lacks=lambda raw: judge(raw).lacks,
-            managed_fields=self._has_managed_fields(),
+            managed_fields=self._context.has_managed_fields(self._resource),
             namespace_version=version,
             turn=turn,
             on_created=on_created,
@@ -215,10 +215,6 @@ class SetCreation:
         if self._resource == NODES:
             varying.update(_ttl(samples, number_of))
         return varying
-
-    def _has_managed_fields(self) -> bool:
-        wanted = self._context.managed_fields
-        return wanted == "on" or (wanted == "auto" and self._resource != PODS)
 
     async def _settle_positions(self, number: int) -> None:
         """Allocate networks and addresses, if the objects are nodes."""

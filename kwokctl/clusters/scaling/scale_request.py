@@ -185,6 +185,8 @@ class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Deleted members that exist until their finalizers are removed."""
     broken: int = 0
     """Nodes that were not waited for, since a user has broken them."""
+    companions: int = 0
+    """Further objects that were created for them."""
 
     @property
     def count(self) -> int:
@@ -194,7 +196,7 @@ class ScaleResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_unchanged(self) -> bool:
         """Whether there was nothing to do."""
-        return not (self.created or self.deleted)
+        return not (self.created or self.deleted or self.companions)
 
 
 def first_sets(options: ClusterOptions) -> list[ScaleRequest]:

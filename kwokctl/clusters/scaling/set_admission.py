@@ -50,6 +50,8 @@ class SetAdmission:
         self._pool = pool
         self._resource = resource
         self._namespace = namespace
+        self.written = with_dependents(resource)
+        """The kinds that are written past the API server; others can be added before it is watched."""
         self._insists = insists
         self._leave = leave
         self._report = report
@@ -113,9 +115,8 @@ class SetAdmission:
 
     def _change(self) -> None:
         before, self.why = self.why, next(self._reasons(), None)
-        written = with_dependents(self._resource)
         # A webhook for pods is called when nodes are deleted with their pods, not for the nodes.
-        self._leave([each for each in written if self.why is not None or self._watch.on(each)])
+        self._leave([each for each in self.written if self.why is not None or self._watch.on(each)])
         if self._is_known and self.why is not None and self.why != before:
             self._report(self.why)
 

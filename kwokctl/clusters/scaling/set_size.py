@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from kwokctl.clusters.etcd_quota import stored_size
 from kwokctl.clusters.scaling.changes import Changes, Names, Serials, changes_for
 from kwokctl.clusters.scaling.cluster_reader import members_of
+from kwokctl.clusters.scaling.companions import SetCompanions
 from kwokctl.clusters.scaling.consent import is_agreed, remark_parameters
 from kwokctl.clusters.scaling.context import ScaleContext, Supervision, amount
 from kwokctl.clusters.scaling.create_objects import SetCreation
@@ -82,6 +83,7 @@ class _Scaling:
         self._context = context
         self._renderer = renderer
         self._selector = members_of(request.set_name)
+        self._companions = SetCompanions(request, resource, context, renderer)
         self._creation = SetCreation(request, resource, context, renderer, placing)
         self._deletion = SetDeletion(
             context, resource, self._namespace, grace_seconds=request.grace_seconds
@@ -93,6 +95,7 @@ class _Scaling:
         """Change the set while no other command changes it, then wait until it is ready."""
         request = self._request
         doing = f"scaling '{request.set_name}' to {request.replicas:,}"
+        await self._companions.look_up()
         async with self._bounded(), AsyncExitStack() as changing:
             await changing.enter_async_context(self._context.turn(self._identity, doing))
             changes = await self._changes()
@@ -106,7 +109,8 @@ class _Scaling:
             async with self._reporting(changes):
                 if admission is None:
                     if self._context.supervision is not None:
-                        self._context.supervision.direct.leave(with_dependents(self._resource))
+                        kinds = with_dependents(self._resource) | self._companions.resources
+                        self._context.supervision.direct.leave(kinds)
                     await self._through_api(changes, changing)
                 else:
                     await self._past_api(changes, admission, changing)
@@ -122,6 +126,7 @@ class _Scaling:
             existing=changes.members,
             held=changes.held if self._request.wait is None else 0,
             broken=self._broken,
+            companions=self._companions.made,
         )
 
     @property
@@ -137,7 +142,7 @@ class _Scaling:
     async def _remember(self, changes: Changes) -> None:
         """Remember what the objects to come are made with, and forget what those were that go."""
         try:
-            if changes.missing:
+            if changes.missing or (changes.kept and self._companions.resources):
                 params = self._request.params or self._parameters.known
                 await self._parameters.remember(params)
             elif changes.surplus and not changes.kept:
@@ -201,8 +206,10 @@ class _Scaling:
         if changes.missing:
             await self._creation.make(changes.missing, len(changes.kept), pace, version, kubelet)
         if changes.surplus:
+            await self._companions.delete_of(changes.surplus)
             await self._deletion.delete(changes.surplus, len(changes.kept))
             await self._creation.give_back(changes.kept)
+        await self._companions.complete()
 
     async def _wait(self, goal: Goal, number: int) -> None:
         request, seconds = self._request, self._request.wait or 0.0
@@ -284,6 +291,7 @@ class _Scaling:
         """Make sure that etcd has room for many objects before any is made."""
         if self._context.etcd_quota is not None and self._is_bounded(serials):
             size = stored_size(self._resource, self._renderer.stamp(serials[0]))
+            size += self._companions.size_each
             await self._context.etcd_quota.demand(len(serials) * size)
 
     def _room_watched(self, serials: Serials) -> AbstractAsyncContextManager[None]:
@@ -322,6 +330,7 @@ class _Scaling:
             leave=supervision.direct.leave,
             report=self._context.note_api,
         )
+        admission.written |= self._companions.resources
         await watching.enter_async_context(watched(admission))
         return admission
 

@@ -9,6 +9,11 @@ from typing import Any
 import msgspec
 
 from kwokctl import assets
+from kwokctl.clusters.state.companion_templates import (
+    COMPANIONS,
+    CompanionTemplate,
+    companion_templates,
+)
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.kept_documents import FOR_SCALE
 from kwokctl.clusters.state.saved import load
@@ -32,6 +37,8 @@ class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
     template: str
     source: str
     """Its file, for messages."""
+    companions: tuple[CompanionTemplate, ...] = ()
+    """The templates of further objects, which get the same parameters."""
 
     @property
     def declared(self) -> list[str]:
@@ -47,7 +54,9 @@ class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
         return [n for n in names if n not in self.declared and not self._mentions(n)]
 
     def _mentions(self, name: str) -> bool:
-        return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.template))
+        texts = self.template, *(companion.template for companion in self.companions)
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        return any(map(word.search, texts))
 
 
 def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTemplate]:
@@ -167,7 +176,7 @@ def of_cluster(kind: str) -> str:
 
 
 def _template(document: Document) -> ResourceTemplate:
-    document.check_fields(["parameters", "template"])
+    document.check_fields(["parameters", "template", COMPANIONS])
     if not document.name:
         raise document.fault("metadata.name", "is missing")
     if "template" not in document.body:
@@ -183,6 +192,7 @@ def _template(document: Document) -> ResourceTemplate:
         parameters={} if parameters is None else parameters,
         template=template,
         source=document.source,
+        companions=companion_templates(document),
     )
 
 
@@ -208,4 +218,5 @@ def _shape(document: Document) -> ResourceTemplate:
         name=document.name,
         parameters={**node.parameters, **parameters},
         source=document.source,
+        companions=(*node.companions, *companion_templates(document)),
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from kwokctl.clusters.state.companion_templates import COMPANIONS
 from kwokctl.clusters.state.kept_documents import FOR_SCALE
 from kwokctl.clusters.state.resource_templates import (
     ResourceTemplate,
@@ -63,8 +64,14 @@ def _shape(template: ResourceTemplate) -> MachineShape | None:
             "metadata": {"name": template.name},
             "parameters": parameters,
             "template": template.template,
+            **_companions(template),
         },
     )
+
+
+def _companions(template: ResourceTemplate) -> dict[str, Json]:
+    found = [each.as_document() for each in template.companions]
+    return {COMPANIONS: found} if found else {}
 
 
 def _is_device(resource: str) -> bool:

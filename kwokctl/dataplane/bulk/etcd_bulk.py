@@ -46,8 +46,9 @@ class EtcdBulk:
         self._windows: dict[Resource, Window] = {}
 
     async def create(self, new: NewObjects) -> None:
-        """Create objects as copies of the first two; a small number of objects through the API."""
-        if len(new.serials) < FEWEST_COPIES or self._access.is_left(new.resource):
+        """Create objects as copies of the first two; a few, or such as differ in more than values, through the API."""
+        are_few = len(new.serials) < FEWEST_COPIES
+        if are_few or not new.is_uniform or self._access.is_left(new.resource):
             await self._access.api.create(new)
             return
         created = 0

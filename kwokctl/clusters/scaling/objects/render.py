@@ -25,6 +25,8 @@ from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 
 OfSerial = Callable[[int], Json]
+Functions = Mapping[str, Callable[..., Json]]
+"""The functions that a template may call, by name."""
 
 
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +100,7 @@ def _is_name(symbol: Symbol) -> bool:
     return isinstance(root, Symbol) and root.function == "Name"
 
 
-_OWN = ("Name", "Index", "Position")
+OWN = ("Name", "Index", "Position")
 """The functions that give every object something of its own."""
 NO_KUBELET = Kubelet()
 """For clusters whose controller is not known."""
@@ -122,11 +124,14 @@ class Renderer:
 
         `kubelet` says where the kubelets of the cluster's fake nodes are reached.
         """
-        self._request = request
+        self.request = request
+        self.parameters = edited(template.parameters, request.params)
+        """The edited parameters."""
+        self.companions = template.companions
+        """The templates of further objects."""
         self._made_of = template
         self._kubelet = kubelet
         self._wall = wall
-        self._parameters = edited(template.parameters, request.params)
         self.positions = Positions(request)
         """The offsets at which its objects continue the counts of the template."""
         self._functions = {
@@ -139,10 +144,14 @@ class Renderer:
             "TopologyUnit": topology_unit,
             "TopologyPlace": topology_place,
         }
+        self._template = self.compiled(template.template, template.name)
+
+    def compiled(self, text: str, name: str) -> gotemplate.Template:
+        """Compile a text of the template's document; ConfigError, with the file, for an invalid one."""
         try:
-            self._template = gotemplate.compile(template.template, name=template.name)
+            return gotemplate.compile(text, name=name)
         except ExpressionError as e:
-            raise ConfigError(f"{template.source}: {e}", hint=e.hint) from e
+            raise ConfigError(f"{self._made_of.source}: {e}", hint=e.hint) from e
 
     def edited(self, params: tuple[str, ...]) -> "Renderer":
         """Return a renderer with parameters that an earlier `scale` has stored.
@@ -151,7 +160,7 @@ class Renderer:
         """
         if not params:
             return self
-        request = replace(self._request, params=params)
+        request = replace(self.request, params=params)
         try:
             return Renderer(self._made_of, request, self._wall, self._kubelet)
         except UsageError as e:
@@ -171,8 +180,9 @@ class Renderer:
             starts.add(str(start))
             return f"{start} {count}"
 
-        functions = {**self._functions, "Position": position, "AddCIDR": noted, "AddIP": noted}
-        self._rendered(0, functions)
+        counting: Functions = {"Position": position, "AddCIDR": noted, "AddIP": noted}
+        functions = {**self.functions_of(0), **counting}
+        self.rendered(self._template, functions, self.request.object_name(0))
         return frozenset(starts) if asked else frozenset()
 
     def stamp(self, serial: int) -> dict[str, Json]:
@@ -185,40 +195,48 @@ class Renderer:
         It is not where a template branches on an object's name or index. What the pattern gives is
         tried for the first two objects and the one after the last.
         """
-        now = self._functions["Now"]()
-        functions = {**self._functions, "Now": lambda: now}
+        functions = self.at_one_moment()
         try:
-            body = self._template.render_symbols(self._parameters, functions, _OWN)
+            body = self._template.render_symbols(self.parameters, functions, OWN)
             self._labelled(body).setdefault("name", Symbol("Name"))
             if completed_nodes.is_node(body):
                 completed_nodes.complete(body)
-            pattern = pattern_of(body, self._request.object_name, self.positions.of)
-            for serial in {0, 1, self._request.replicas}:
-                if not _alike(pattern.body_for(serial), self._stamp(serial, functions)):
+            pattern = pattern_of(body, self.request.object_name, self.positions.of)
+            for serial in {0, 1, self.request.replicas}:
+                if not alike(pattern.body_for(serial), self._stamp(serial, functions)):
                     return None
         except (ConfigError, ExpressionError):
             return None
         return pattern
 
-    def _stamp(self, serial: int, functions: Mapping[str, Callable[..., Json]]) -> dict[str, Json]:
-        position = self.positions.of(serial)
-        body = self._rendered(serial, {**functions, "Position": lambda: position})
-        return self._checked(body, self._request.object_name(serial))
+    def at_one_moment(self) -> Functions:
+        """Return the functions that templates may call, which all have the same time."""
+        now = self._functions["Now"]()
+        return {**self._functions, "Now": lambda: now}
 
-    def _rendered(self, serial: int, functions: Mapping[str, Callable[..., Json]]) -> Json:
-        name = self._request.object_name(serial)
-        functions = {**functions, "Name": lambda: name, "Index": lambda: serial}
+    def functions_of(self, serial: int, functions: Functions | None = None) -> Functions:
+        """Return `functions`, or those that templates may call, with those of the object with a serial."""
+        name, position = self.request.object_name(serial), self.positions.of(serial)
+        own = {"Name": lambda: name, "Index": lambda: serial, "Position": lambda: position}
+        return {**(functions or self._functions), **own}
+
+    def rendered(self, template: gotemplate.Template, functions: Functions, name: str) -> Json:
+        """Return what a template of the document gives; ConfigError, with the file and the object's name."""
         try:
-            return self._template.render_object(self._parameters, functions)
+            return template.render_object(self.parameters, functions)
         except ExpressionError as e:
-            where = f"{self._made_of.source}, for '{name}'"
-            raise ConfigError(f"{where}: {e}", hint=e.hint) from e
+            raise ConfigError(f"{self._made_of.source}, for '{name}': {e}", hint=e.hint) from e
+
+    def _stamp(self, serial: int, functions: Functions) -> dict[str, Json]:
+        name = self.request.object_name(serial)
+        body = self.rendered(self._template, self.functions_of(serial, functions), name)
+        return self._checked(body, name)
 
     def _checked(self, body: Json, name: str) -> dict[str, Json]:
         """Make sure that it is an object, has its name, and carries the label of its set."""
         metadata = self._labelled(body)
         if metadata.setdefault("name", name) != name:
-            raise self._fault(
+            raise self.fault(
                 f"names the object '{metadata['name']}' instead of '{name}'",
                 hint="write 'name: {{ Name }}' in the template",
             )
@@ -229,21 +247,32 @@ class Renderer:
 
     def _labelled(self, body: Json) -> dict[str, Json]:
         """Make sure that it is an object, with the label of its set; return its metadata."""
-        if not isinstance(body, dict):
-            raise self._fault("gives no object with 'apiVersion' and 'kind'")
-        for field in ("apiVersion", "kind"):
-            if not isinstance(body.get(field), str) or not body[field]:
-                raise self._fault(f"gives an object without '{field}'")
-        metadata = _mapping_in(body, "metadata")
-        labels = None if metadata is None else _mapping_in(metadata, "labels")
-        if metadata is None or labels is None:
-            raise self._fault("gives an object whose 'metadata' or 'labels' is not a mapping")
-        labels[LABEL] = self._request.set_name
+        metadata = labelled(body, LABEL, self.request.set_name)
+        if isinstance(metadata, str):
+            raise self.fault(metadata)
         return metadata
 
-    def _fault(self, problem: str, *, hint: str | None = None) -> ConfigError:
+    def fault(self, problem: str, *, hint: str | None = None, where: str = "") -> ConfigError:
+        """Return the error for something that the template gives, or that another template of its document gives."""
         made_of = self._made_of
-        return ConfigError(f"{made_of.source}: template '{made_of.name}' {problem}", hint=hint)
+        place = f", {where}" if where else ""
+        message = f"{made_of.source}: template '{made_of.name}'{place} {problem}"
+        return ConfigError(message, hint=hint)
+
+
+def labelled(body: Json, label: str, value: str) -> dict[str, Json] | str:
+    """Label what a template gives, and return its metadata; what is wrong with it if it is no object."""
+    if not isinstance(body, dict):
+        return "gives no object with 'apiVersion' and 'kind'"
+    for field in ("apiVersion", "kind"):
+        if not isinstance(body.get(field), str) or not body[field]:
+            return f"gives an object without '{field}'"
+    metadata = _mapping_in(body, "metadata")
+    labels = None if metadata is None else _mapping_in(metadata, "labels")
+    if metadata is None or labels is None:
+        return "gives an object whose 'metadata' or 'labels' is not a mapping"
+    labels[label] = value
+    return metadata
 
 
 def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
@@ -273,7 +302,7 @@ def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
     return value
 
 
-def _alike(first: Json, second: Json) -> bool:
+def alike(first: Json, second: Json) -> bool:
     """Return whether two objects are the same JSON: here 1 is not True."""
     option = orjson.OPT_SORT_KEYS
     return orjson.dumps(first, option=option) == orjson.dumps(second, option=option)

@@ -69,7 +69,7 @@ PAGE = Path(__file__).parents[5] / "docs/how-to/scale-with-templates.md"
 
 def of_the_page() -> Renderer:
     """Return the renderer of the page's own template."""
-    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    text, *_ = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     body = yaml.load(text)
     template = ResourceTemplate(
         name="gpu-node",

@@ -20,6 +20,7 @@ from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate
 from kwokctl.expr.gotemplate.symbol_calls import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
+from kwokctl.fleet.slices import gpu_pages
 from kwokctl.fleet.topology import topology_labels, topology_place, topology_unit
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
@@ -140,6 +141,7 @@ class Renderer:
             "SetName": lambda: request.set_name,
             "AddCIDR": add_cidr,
             "AddIP": add_ip,
+            "GPUPages": gpu_pages,
             "TopologyLabels": topology_labels,
             "TopologyUnit": topology_unit,
             "TopologyPlace": topology_place,

@@ -12,6 +12,7 @@ from kwokctl.errors import CannotStampError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS, SERVICES, Resource
 from kwokctl.kube.transport.pool import Pool, Response
+from kwokctl.replacing import replace
 from tests.support.bulk import bulk_access, new_pods
 from tests.support.memory_cluster import MemoryCluster
 from tests.support.memory_etcd import MemoryEtcd
@@ -79,6 +80,15 @@ async def test_few_objects_and_kinds_that_are_left_go_through_the_api(
     await rig.bulk.create(rig.pods(number))
 
     assert (rig.created, len(rig.cluster.names("Pod"))) == (number, number)
+    assert (rig.reasons, rig.etcd.transactions) == ([], [])
+
+
+async def test_objects_that_differ_in_more_than_values_go_through_the_api() -> None:
+    rig = Rig()
+
+    await rig.bulk.create(replace(rig.pods(FEWEST_COPIES), is_uniform=False))
+
+    assert (rig.created, len(rig.cluster.names("Pod"))) == (FEWEST_COPIES, FEWEST_COPIES)
     assert (rig.reasons, rig.etcd.transactions) == ([], [])
 
 

@@ -34,6 +34,7 @@ from kwokctl.kubelet.profiling import profiling_routes
 from kwokctl.kubelet.relays import relay_routes
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kubelet.streams.stream_routes import StreamRoutes
+from kwokctl.kubelet.telemetry import nvidia_smi
 from kwokctl.kubelet.telemetry.gpu_state import GpuStates
 from kwokctl.kubelet.usage.usage_routes import UsageRoutes
 
@@ -51,9 +52,10 @@ class KubeletSubjects:
         """Answer by the documents of files; ConfigError for those that are wrong."""
         logs = read_lookup(LOGS, documents)
         self._logs = ContainerLogs(fleet, logs, changes, wall)
-        self._streams = StreamRoutes(fleet, documents, changes, os.environ)
         self.usage = UsageRoutes(fleet, documents, wall)
         self.gpus = GpuStates(self.usage.meters)
+        programs = {nvidia_smi.NAME: nvidia_smi.NvidiaSmi(fleet, self.gpus, wall)}
+        self._streams = StreamRoutes(fleet, documents, changes, os.environ, programs)
         self.uses: Mapping[str, Use] = {
             **lookup_uses(LOGS, logs, documents),
             **self._streams.uses,

@@ -10,6 +10,7 @@ from kwokctl.embedded.http.messages import Request
 from kwokctl.embedded.http.route_table import RouteTable
 from kwokctl.kubelet.fleet.views import ContainerView, PodView
 from kwokctl.kubelet.logs.file_changes import FileChanges
+from kwokctl.kubelet.streams.fake_programs import FakePrograms
 from kwokctl.kubelet.streams.stream_routes import StreamRoutes
 from kwokctl.tasks import beside
 
@@ -46,11 +47,16 @@ async def serving(
     documents: str = ANY_COMMAND,
     pods: Pods | None = None,
     environment: Mapping[str, str] | None = None,
+    programs: FakePrograms | None = None,
 ) -> AsyncIterator[int]:
     """Serve streams of `pods` while inside; yields the port."""
     changes = FileChanges()
     streams = StreamRoutes(
-        pods or Pods(), read_documents(documents), changes, environment or {"PATH": PATH}
+        pods or Pods(),
+        read_documents(documents),
+        changes,
+        environment or {"PATH": PATH},
+        programs or {},
     )
     server = HttpServer(RouteTable(list(streams.routes())), _admit)
     sockets = listening_sockets(["127.0.0.1"], 0)

@@ -1,4 +1,4 @@
-"""Answers exec: runs a command for a container, if a document says how.
+"""Answers exec: runs a command for a container, if a document says how; else a fake program may answer.
 
 The document sets environment, folder and user. The program is connected with the streams of the client until
 it ends. The sizes of its terminal come as JSON objects, one after the other.
@@ -22,7 +22,8 @@ from kwokctl.kubelet.streams.command_streams import (
     StreamOptions,
     read_options,
 )
-from kwokctl.kubelet.streams.remote_command import CommandEnd, serve_command
+from kwokctl.kubelet.streams.fake_programs import FakePrograms, Printed, program_of
+from kwokctl.kubelet.streams.remote_command import CommandEnd, RemoteCommand, serve_command
 from kwokctl.kubelet.streams.stream_documents import ExecEntry, LocalExec, RunAs
 from kwokctl.kubelet.streams.targets import ContainerTarget, find_container, pod_environment
 from kwokctl.tasks import beside
@@ -171,14 +172,34 @@ def _why(options: ChildOptions, error: OSError) -> str:
     return f"'{options.argv[0]}' cannot be run: {error.strerror}"
 
 
+async def show(printed: Printed, streams: RemoteStreams, *, is_terminal: bool) -> CommandEnd:
+    """Send what a fake program has printed; what the client sends is ignored."""
+    streams.drop(StreamName.STDIN)
+    streams.drop(StreamName.RESIZE)
+    errors = StreamName.STDOUT if is_terminal else StreamName.STDERR
+    for name, text in ((StreamName.STDOUT, printed.output), (errors, printed.errors)):
+        lines = text.replace("\n", "\r\n") if is_terminal else text
+        if lines:
+            await streams.write(name, lines.encode())
+    return CommandEnd(printed.exit_code)
+
+
 class ExecHandler:
     """Answers `/exec/…`."""
 
     def __init__(
-        self, fleet: PodFinder, execs: Lookup[ExecEntry], environment: Mapping[str, str]
+        self,
+        fleet: PodFinder,
+        execs: Lookup[ExecEntry],
+        environment: Mapping[str, str],
+        programs: FakePrograms,
     ) -> None:
-        """Run what `execs` allow for the pods of `fleet`, with our own `environment` and theirs."""
+        """Run what `execs` allow for the pods of `fleet`, with our own `environment` and theirs.
+
+        Where they say nothing of a container, it has the fake `programs`.
+        """
         self._fleet, self._execs, self._environment = fleet, execs, environment
+        self._programs = programs
 
     async def __call__(self, request: Request, raw: RawStream) -> None:
         """Take the connection over. Raises RefusedError for what may not be run."""
@@ -186,13 +207,24 @@ class ExecHandler:
         options = read_options(request)
         if not options.command:
             raise RefusedError(400, "there is no command to run")
+        await serve_command(request, raw, options, await self._command(target, options))
+
+    async def _command(self, target: ContainerTarget, options: StreamOptions) -> RemoteCommand:
+        """Return what is to be done for the client; RefusedError if nothing may be."""
         entry = self._execs.find(target.pod, target.container.name)
         if entry is None:
-            raise RefusedError(
-                400, f"no document of kind Exec or ClusterExec allows commands in {target}"
-            )
+            return await self._fake(target, options)
         if entry.local is None:
             needed = "has no 'local', which may be empty and lets commands run"
             raise RefusedError(400, f"the entry of 'execs' for {target} {needed}")
         child = child_options(entry.local, target, options, self._environment)
-        await serve_command(request, raw, options, lambda streams: run_command(child, streams))
+        return lambda streams: run_command(child, streams)
+
+    async def _fake(self, target: ContainerTarget, options: StreamOptions) -> RemoteCommand:
+        program = program_of(self._programs, options.command)
+        if program is None:
+            raise RefusedError(
+                400, f"no document of kind Exec or ClusterExec allows commands in {target}"
+            )
+        printed = await program(target, options.command[1:])
+        return lambda streams: show(printed, streams, is_terminal=options.tty)

@@ -12,6 +12,7 @@ from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.streams.attach import AttachHandler
 from kwokctl.kubelet.streams.exec import ExecHandler
+from kwokctl.kubelet.streams.fake_programs import FakePrograms
 from kwokctl.kubelet.streams.forward.handler import ForwardHandler
 from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
 
@@ -27,6 +28,7 @@ class StreamRoutes:
         documents: Iterable[Document],
         changes: FileChanges,
         environment: Mapping[str, str],
+        programs: FakePrograms,
     ) -> None:
         """Read the documents; ConfigError for one that is wrong. Commands inherit `environment`."""
         known = tuple(documents)
@@ -34,7 +36,7 @@ class StreamRoutes:
         attaches = read_lookup(ATTACHES, known)
         forwards = read_lookup(FORWARDS, known)
         self._handlers: Mapping[str, UpgradeHandler] = {
-            "/exec": ExecHandler(fleet, execs, environment),
+            "/exec": ExecHandler(fleet, execs, environment, programs),
             "/attach": AttachHandler(fleet, attaches, changes),
             "/portForward": ForwardHandler(fleet, forwards, environment),
         }

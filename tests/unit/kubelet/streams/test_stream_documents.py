@@ -9,7 +9,7 @@ from tests.support.stream_server import Pods, read_documents
 
 
 def _read(text: str) -> None:
-    StreamRoutes(Pods(), read_documents(text), FileChanges(), {})
+    StreamRoutes(Pods(), read_documents(text), FileChanges(), {}, {})
 
 
 WHOLE = """

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 
 import msgspec
@@ -11,7 +12,7 @@ from kwokctl.fleet.devices import is_device
 from kwokctl.fleet.tree import DeviceCounts
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
-from kwokctl.kube.pod_requests import amounts
+from kwokctl.kube.pod_requests import amount
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
 
 _SIDECAR = "Always"
@@ -113,15 +114,19 @@ _NO_DEVICES: Mapping[str, DeviceCounts] = MappingProxyType({})
 
 
 def _device_counts(status: _NodeStatus) -> Mapping[str, DeviceCounts]:
-    names = [name for name in status.capacity or () if is_device(name)]
+    capacity, allocatable = status.capacity or {}, status.allocatable or {}
+    names = [name for name in capacity if is_device(name)]
     if not names:
         return _NO_DEVICES
-    capacity, allocatable = (
-        amounts({name: (of or {}).get(name, "0") for name in names})
-        for of in (status.capacity, status.allocatable)
-    )
+    return _counted(tuple([(name, capacity[name], allocatable.get(name, "0")) for name in names]))
+
+
+@lru_cache(maxsize=1024)
+def _counted(texts: tuple[tuple[str, str, str], ...]) -> Mapping[str, DeviceCounts]:
+    """Return the numbers of devices: one object for all nodes that are alike."""
     return {
-        name: DeviceCounts(capacity=capacity[name], allocatable=allocatable[name]) for name in names
+        name: DeviceCounts(capacity=amount(name, capacity), allocatable=amount(name, allocatable))
+        for name, capacity, allocatable in texts
     }
 
 

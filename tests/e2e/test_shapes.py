@@ -24,19 +24,36 @@ def nodes(cluster: Installed, shape: str) -> list[dict[str, Any]]:
     return items
 
 
-def test_machines_are_there_by_name_and_a_lost_one_comes_back_alike(cluster: Installed) -> None:
+def as_made(node: dict[str, Any]) -> dict[str, Any]:
+    """Return what a node has from its shape and its number."""
+    meta, status = node["metadata"], node["status"]
+    return {
+        "labels": meta["labels"],
+        "place": meta["annotations"]["kwokctl.dev/place"],
+        "networks": node["spec"]["podCIDRs"],
+        "addresses": status["addresses"],
+        "resources": (status["capacity"], status["allocatable"]),
+        "machine": status["nodeInfo"]["systemUUID"],
+    }
+
+
+def test_machines_are_there_by_name_and_lost_ones_come_back_alike(cluster: Installed) -> None:
     cluster.ok("scale", "gb200-nvl72", "--replicas", "20", "--wait")
     cluster.ok("scale", "p5", "--replicas", "3", "--wait", "--param", '.labels.team = "a"')
-    before = {str(each["metadata"]["name"]): each for each in nodes(cluster, "p5")}
+    cluster.ok("scale", "p5", "--replicas", "5", "--wait", "--param", '.labels.team = "b"')
+    before = {str(each["metadata"]["name"]): as_made(each) for each in nodes(cluster, "p5")}
 
-    cluster.kubectl("delete", "node", "p5-000001")
-    cluster.ok("scale", "p5", "--replicas", "3", "--wait")
+    cluster.kubectl("delete", "node", "p5-000001", "p5-000004")
+    said = cluster.run("scale", "p5", "--replicas", "5", "--wait")
 
-    after = {str(each["metadata"]["name"]): each for each in nodes(cluster, "p5")}
-    assert after.keys() == before.keys()
-    assert after["p5-000001"]["metadata"]["labels"] == before["p5-000001"]["metadata"]["labels"]
-    assert after["p5-000001"]["status"]["allocatable"]["vpc.amazonaws.com/efa"] == "32"
-    assert after["p5-000001"]["status"]["capacity"]["cpu"] == "192"
+    assert said.code == 0, said.err
+    after = {str(each["metadata"]["name"]): as_made(each) for each in nodes(cluster, "p5")}
+    assert after == before
+    teams = [after[name]["labels"]["team"] for name in ("p5-000001", "p5-000004")]
+    assert teams == ["a", "b"]
+    capacity, allocatable = after["p5-000001"]["resources"]
+    assert allocatable["vpc.amazonaws.com/efa"] == "32"
+    assert capacity["cpu"] == "192"
 
     domain = "accelerator.topograph.run/domain"
     racks = [each["metadata"]["labels"][domain] for each in nodes(cluster, "gb200-nvl72")]

@@ -14,6 +14,7 @@ from kwokctl.clusters.scaling.objects.stored_texts import ClusterTexts
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.resource_templates import (
+    ResourceTemplate,
     find_template,
     template_name,
     templates_for,
@@ -28,6 +29,9 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from kwokctl.replacing import replace
 from kwokctl.script.steps import Comment
+
+_NAMED = 3
+"""Objects whose names are given, if there are more."""
 
 
 async def scale_steps(
@@ -48,50 +52,54 @@ async def scale_steps(
         load(home.paths(name), name)
     try:
         async with Pool(load_access(kubeconfig or home.paths(name).own_kubeconfig)) as pool:
-            words = [each async for each in _in_words(Client(pool), request, renderer)]
+            words = [each async for each in _in_words(Client(pool), request, renderer, template)]
     except (RequestError, UnavailableError) as e:
         return (Comment(_goal(request)), Comment(f"The cluster does not answer: {e}"))
     return tuple(map(Comment, words))
 
 
 async def _in_words(
-    client: Client, request: ScaleRequest, renderer: Renderer
+    client: Client, request: ScaleRequest, renderer: Renderer, template: ResourceTemplate
 ) -> AsyncIterator[str]:
     """Yield what changes, the parameters of new objects, and their companions."""
     reader, first = ClusterApiReader(client), renderer.stamp(0)
     resource = await reader.resolve(first["apiVersion"], first["kind"])
     request = request.placed(resource, first)
-    changes, params = await _changes(client, request, resource)
-    for line in _numbers(request, changes, params):
+    changes, parameters = await _changes(client, request, resource, template)
+    for line in _numbers(request, changes, parameters):
         yield line
-    renderer = renderer if request.params else renderer.edited(params)
+    renderer = renderer if request.params else renderer.edited(parameters.known)
     async for line in described(renderer, resource, reader, request.replicas):
         yield line
 
 
 async def _changes(
-    client: Client, request: ScaleRequest, resource: Resource
-) -> tuple[Changes, tuple[str, ...]]:
-    """Return what changes, and the parameters of new objects."""
+    client: Client, request: ScaleRequest, resource: Resource, template: ResourceTemplate
+) -> tuple[Changes, SetParameters]:
+    """Return what changes, and what is remembered of the set."""
     reader = ClusterApiReader(client)
     namespace = request.namespace if resource.namespaced else None
     listed = reader.select(resource, namespace, members_of(request.set_name))
     changes = changes_for(request, [known async for known in listed])
-    parameters = SetParameters(request, resource, ClusterTexts(client, NAME))
+    parameters = SetParameters(request, resource, ClusterTexts(client, NAME), template)
     await parameters.recall()
-    return changes, request.params or parameters.known
+    return changes, parameters
 
 
 def _goal(request: ScaleRequest) -> str:
     return f"Give the set '{request.set_name}' of {request.kind} {request.replicas:,} objects."
 
 
-def _numbers(request: ScaleRequest, changes: Changes, params: tuple[str, ...]) -> Iterator[str]:
+def _numbers(request: ScaleRequest, changes: Changes, parameters: SetParameters) -> Iterator[str]:
     yield _goal(request)
     there = len(changes.kept) + len(changes.surplus)
     yield f"It has {there:,}: {len(changes.missing):,} are created, {len(changes.surplus):,} deleted."
-    if params:
+    if params := request.params or parameters.known:
         yield f"Parameters of new ones: {as_options(params)}"
+    for former, numbers in parameters.former(changes.missing).items():
+        names = ", ".join(map(request.object_name, numbers[:_NAMED]))
+        more = f" and {len(numbers) - _NAMED:,} more" if len(numbers) > _NAMED else ""
+        yield f"Parameters of {names}{more}, as before: {as_options(former) or 'none'}"
     if changes.missing:
         ends = request.object_name(changes.missing[0]), request.object_name(changes.missing[-1])
         yield f"Created: {' to '.join(dict.fromkeys(ends))}"

@@ -41,6 +41,22 @@ class Serials(Sequence[int]):
             start = each + 1
         return cls([*ranges, range(start, start + number)])
 
+    @classmethod
+    def of(cls, numbers: Collection[int]) -> Self:
+        """Return some numbers in their order."""
+        return cls([range(each, each + 1) for each in sorted(numbers)])
+
+    def without(self, numbers: Collection[int]) -> Self:
+        """Return these numbers but for some of them."""
+        ranges: list[range] = []
+        for each in self._ranges:
+            start = each.start
+            for number in sorted(n for n in numbers if n in each):
+                ranges.append(range(start, number))
+                start = number + 1
+            ranges.append(range(start, each.stop))
+        return type(self)(ranges)
+
     def __len__(self) -> int:
         return self._places[-1]
 

@@ -55,6 +55,11 @@ class SetCreation:
         self.made = 0
         """The number of objects created so far."""
 
+    @property
+    def has_pattern(self) -> bool:
+        """Whether all objects are certain to have the same fields."""
+        return self._renderer.pattern() is not None
+
     async def make(
         self,
         serials: Serials,

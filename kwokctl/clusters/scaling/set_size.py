@@ -51,13 +51,12 @@ async def scale_set(
     the cluster is touched, ConflictError for a name that another client's object has, NotFoundError
     for a namespace that does not exist, and TimedOutError, which names the objects that are late.
     """
-    renderer = Renderer(
-        find_template(templates, request.kind), request, context.wall, context.kubelet
-    )
+    template = find_template(templates, request.kind)
+    renderer = Renderer(template, request, context.wall, context.kubelet)
     first = renderer.stamp(0)
     resource = await context.reader.resolve(first["apiVersion"], first["kind"])
     request = request.placed(resource, first)
-    parameters = SetParameters(request, resource, context.parameters)
+    parameters = SetParameters(request, resource, context.parameters, template)
     await parameters.recall()
     renderer = renderer if request.params else renderer.edited(parameters.known)
     placing = await placing_of(request, renderer, resource, context.reader)
@@ -85,6 +84,8 @@ class _Scaling:
         self._selector = members_of(request.set_name)
         self._companions = SetCompanions(request, resource, context, renderer)
         self._creation = SetCreation(request, resource, context, renderer, placing)
+        self._again: dict[SetCreation, Serials] = {}
+        """Those that make objects again as they were, with parameters other than the last."""
         self._deletion = SetDeletion(
             context, resource, self._namespace, grace_seconds=request.grace_seconds
         )
@@ -100,10 +101,13 @@ class _Scaling:
             await changing.enter_async_context(self._context.turn(self._identity, doing))
             changes = await self._changes()
             known = self._parameters.known
-            remark_parameters(request, known, changes, self._resource, self._context.progress)
+            remark_parameters(
+                request, self._parameters, changes, self._resource, self._context.progress
+            )
             if not await is_agreed(request, known, changes, self._resource):
                 return self._result(changes.declined())
             await self._demand_room(changes.missing)
+            await self._divide(changes.missing)
             await self._remember(changes)
             admission = await self._admission(changes, changing)
             async with self._reporting(changes):
@@ -139,14 +143,23 @@ class _Scaling:
         listed = reader.select(self._resource, self._namespace, self._selector)
         return changes_for(self._request, [known async for known in listed])
 
+    async def _divide(self, missing: Serials) -> None:
+        """Find the objects that are made again with parameters of their own."""
+        for params, serials in self._parameters.former(missing).items():
+            renderer = self._renderer.edited(params)
+            request, resource, context = self._request, self._resource, self._context
+            placing = await placing_of(request, renderer, resource, context.reader)
+            creation = SetCreation(request, resource, context, renderer, placing)
+            self._again[creation] = Serials.of(serials)
+
     async def _remember(self, changes: Changes) -> None:
         """Remember what the objects to come are made with, and forget what those were that go."""
+        is_for_kept = bool(changes.kept and self._companions.resources)
         try:
-            if changes.missing or (changes.kept and self._companions.resources):
-                params = self._request.params or self._parameters.known
-                await self._parameters.remember(params)
-            elif changes.surplus and not changes.kept:
+            if changes.surplus and not changes.kept:
                 await self._parameters.forget()
+            elif changes.missing or changes.surplus or is_for_kept:
+                await self._parameters.remember(changes, is_for_kept=is_for_kept)
         except ApiError as e:
             if e.reason != "Forbidden":
                 raise
@@ -203,8 +216,12 @@ class _Scaling:
         version: Callable[[], int] = int,
         kubelet: FakeKubelet | None = None,
     ) -> None:
-        if changes.missing:
-            await self._creation.make(changes.missing, len(changes.kept), pace, version, kubelet)
+        members, last = len(changes.kept), changes.missing
+        for creation, serials in self._again.items():
+            await creation.make(serials, members, pace, version, kubelet)
+            members, last = members + len(serials), last.without(serials)
+        if last:
+            await self._creation.make(last, members, pace, version, kubelet)
         if changes.surplus:
             await self._companions.delete_of(changes.surplus)
             await self._deletion.delete(changes.surplus, len(changes.kept))
@@ -243,14 +260,18 @@ class _Scaling:
                 self._context.progress.note(note)
             raise
         except KwokctlError:
-            if self._creation.made < len(changes.missing):
+            if self._made < len(changes.missing):
                 for progress in self._so_far(changes):
                     self._context.progress.note(progress)
             raise
 
+    @property
+    def _made(self) -> int:
+        return sum(each.made for each in (self._creation, *self._again))
+
     def _so_far(self, changes: Changes) -> Iterator[str]:
         """Yield how many objects are created and deleted, if that has begun."""
-        made, deleted = self._creation.made, self._deletion.deleted
+        made, deleted = self._made, self._deletion.deleted
         if made:
             whole = amount(self._request.replicas, self._resource)
             yield f"{len(changes.kept) + made:,} of {whole} exist"
@@ -310,7 +331,7 @@ class _Scaling:
         supervision, why = self._context.supervision, None
         if number < FEWEST_COPIES:
             supervision = None
-        elif supervision is not None and changes.missing and self._renderer.pattern() is None:
+        elif supervision is not None and changes.missing and not self._has_patterns():
             supervision, why = None, _BRANCHES
         watching = await changing.enter_async_context(AsyncExitStack())
         admission = None if supervision is None else await self._watched(supervision, watching)
@@ -319,6 +340,9 @@ class _Scaling:
             admission = None
         self._report_path(why, number)
         return admission
+
+    def _has_patterns(self) -> bool:
+        return all(each.has_pattern for each in (self._creation, *self._again))
 
     async def _watched(self, supervision: Supervision, watching: AsyncExitStack) -> SetAdmission:
         """Begin to watch the webhooks, policies and quotas that may apply to the objects."""

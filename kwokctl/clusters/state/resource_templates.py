@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from kwokctl.replacing import replace
 
 _NODE = "node"
 _KIND = re.compile(r"[a-zA-Z][a-zA-Z0-9.-]*")
+_DIGEST = 16
+"""The digits that are enough to tell a template from its successor."""
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
 """kubectl's names for the kinds of the built-in templates."""
 
@@ -39,6 +42,19 @@ class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """Its file, for messages."""
     companions: tuple[CompanionTemplate, ...] = ()
     """The templates of further objects, which get the same parameters."""
+
+    @property
+    def digest(self) -> str:
+        """A short hash of the text and parameters of a user's own template; empty for a built-in one."""
+        if self.source.startswith(str(assets.root())):
+            return ""
+        content = msgspec.json.encode((self.template, self.parameters), order="sorted")
+        return sha256(content).hexdigest()[:_DIGEST]
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is the built-in template of nodes or of pods."""
+        return not self.digest and self.name in _files("objects")
 
     @property
     def declared(self) -> list[str]:

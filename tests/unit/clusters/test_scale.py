@@ -157,8 +157,12 @@ async def test_a_set_remembers_its_parameters_and_a_dry_run_shows_them(
         await scale(home, NAME, replace(THREE_NODES, params=params), **asked)
         steps = await scale_steps(home, NAME, more, **asked)
         await scale(home, NAME, more, **asked)
+        await scale(home, NAME, replace(THREE_NODES, replicas=5, params=(".",)), **asked)
+        del cluster.objects["nodes", "", "node-000001"]
+        mixed = await scale_steps(home, NAME, replace(more, replicas=5), **asked)
 
     assert Comment(f"Parameters of new ones: --param '{params[0]}'") in steps
+    assert Comment(f"Parameters of node-000001, as before: --param '{params[0]}'") in mixed
     new = cluster.objects["nodes", "", "node-000003"]
     assert new["status"]["allocatable"]["cpu"] == "7"
     assert ("configmaps", "kube-system", PARAMETERS) in cluster.objects

@@ -160,7 +160,7 @@ class Renderer:
 
         Raises UsageError if the template cannot be edited so any more.
         """
-        if not params:
+        if params == self._request.params:
             return self
         request = replace(self.request, params=params)
         try:

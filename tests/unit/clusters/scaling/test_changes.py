@@ -117,6 +117,23 @@ def test_a_number_that_is_not_there_has_no_place(wrong: int) -> None:
         Serials.lowest_free(5, [2]).index(wrong)
 
 
+@pytest.mark.parametrize("gone", [[], [0], [4], [2, 3], [0, 2, 4], [0, 1, 2, 3, 4], [9]])
+def test_numbers_are_left_out(gone: list[int]) -> None:
+    serials = Serials.lowest_free(5, [])
+
+    left = serials.without(gone)
+
+    assert list(left) == [each for each in range(5) if each not in gone]
+    assert [left.index(each) for each in left] == list(range(len(left)))
+
+
+def test_some_numbers_are_put_in_order() -> None:
+    serials = Serials.of([7, 2, 3])
+
+    assert list(serials) == [2, 3, 7]
+    assert 4 not in serials
+
+
 def test_hundreds_of_millions_are_ranges() -> None:
     serials = Serials.lowest_free(10**9, [5])
 

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -161,3 +162,120 @@ def test_parameters_reach_the_objects() -> None:
     scale(cluster, kind="pod", params=('.nodeName = "node-000000"',))
 
     assert cluster.objects["Pod", "default", "pod-000000"]["spec"]["nodeName"] == "node-000000"
+
+
+def test_a_lost_object_of_a_set_of_two_kinds_is_made_again_as_it_was() -> None:
+    cluster, remembered, listener = MemoryCluster(), Texts(), Listener()
+    set_of: dict[str, Any] = {"kind": "node", "name": "gpu", "remembered": remembered}
+    scale(cluster, replicas=2, params=(GPUS,), **set_of)
+    scale(cluster, replicas=4, params=(".",), **set_of)
+    before = dict(cluster.objects)
+    for lost in ("gpu-000001", "gpu-000003"):
+        del cluster.objects["Node", None, lost]
+
+    scale(cluster, listener, replicas=5, **set_of)
+
+    assert {key: body["status"] for key, body in cluster.objects.items() if key in before} == {
+        key: body["status"] for key, body in before.items()
+    }
+    assert gpus(cluster)["gpu-000004"] is None
+    assert listener.notes == [
+        "'gpu' is made with --param ., as it was before",
+        f"'gpu-000001' is made with --param '{GPUS}', as before",
+    ]
+
+
+def test_parameters_that_are_given_hold_for_a_lost_object_too() -> None:
+    cluster, remembered = MemoryCluster(), Texts()
+    set_of: dict[str, Any] = {"kind": "node", "name": "gpu", "remembered": remembered}
+    scale(cluster, replicas=3, params=(GPUS,), **set_of)
+    del cluster.objects["Node", None, "gpu-000001"]
+
+    scale(cluster, replicas=3, params=(".",), **set_of)
+    del cluster.objects["Node", None, "gpu-000000"]
+    del cluster.objects["Node", None, "gpu-000001"]
+    scale(cluster, replicas=3, **set_of)
+
+    assert gpus(cluster) == {"gpu-000000": "8", "gpu-000001": None, "gpu-000002": "8"}
+
+
+def test_numbers_that_were_deleted_on_purpose_are_remembered_no_more() -> None:
+    cluster, remembered = MemoryCluster(), Texts()
+    set_of: dict[str, Any] = {"kind": "node", "name": "gpu", "remembered": remembered}
+    scale(cluster, replicas=3, params=(GPUS,), **set_of)
+    scale(cluster, replicas=4, params=(".",), **set_of)
+
+    scale(cluster, replicas=1, **set_of)
+    scale(cluster, replicas=4, **set_of)
+
+    assert list(gpus(cluster).values()) == ["8", None, None, None]
+
+
+def test_each_shape_of_a_set_has_its_own_parameters() -> None:
+    cluster, remembered, listener = MemoryCluster(), Texts(), Listener()
+    set_of: dict[str, Any] = {"name": "mixed", "remembered": remembered}
+    label = '.labels.team = "a"'
+    scale(cluster, kind="p5", replicas=2, params=(label,), **set_of)
+    scale(cluster, kind="dgx-h100", replicas=4, **set_of)
+    before = cluster.objects.pop(("Node", None, "mixed-000001"))
+
+    scale(cluster, listener, kind="p5", replicas=4, **set_of)
+
+    assert cluster.objects["Node", None, "mixed-000001"]["metadata"]["labels"]["team"] == "a"
+    again = cluster.objects["Node", None, "mixed-000001"]
+    assert again["metadata"]["labels"] == before["metadata"]["labels"]
+    assert again["status"]["allocatable"] == before["status"]["allocatable"]
+    [note] = listener.notes
+    assert note == f"'mixed-000001' is made with --param '{label}', as before"
+
+
+def test_a_lost_object_that_becomes_one_of_another_shape_is_remarked() -> None:
+    cluster, remembered, listener = MemoryCluster(), Texts(), Listener()
+    set_of: dict[str, Any] = {"name": "mixed", "remembered": remembered}
+    scale(cluster, kind="p5", replicas=2, **set_of)
+    scale(cluster, kind="dgx-h100", replicas=3, **set_of)
+    del cluster.objects["Node", None, "mixed-000000"]
+
+    scale(cluster, listener, kind="dgx-h100", replicas=3, **set_of)
+
+    [note] = listener.notes
+    assert note == (
+        "'mixed-000000' is made of 'dgx-h100' though it was of 'p5' before: "
+        "'kwokctl scale p5 mixed' makes new ones of that template"
+    )
+
+
+def test_a_template_of_the_same_name_that_is_another_one_is_remarked() -> None:
+    cluster, remembered, listener = MemoryCluster(), Texts(), Listener()
+    text = "{{apiVersion: v1, kind: Node, spec: {{providerID: {}}}}}"
+    scale(cluster, kind="own", replicas=1, template=text.format("a"), remembered=remembered)
+    scale(
+        cluster, listener, kind="own", replicas=2, template=text.format("a"), remembered=remembered
+    )
+    assert listener.notes == []
+
+    scale(
+        cluster, listener, kind="own", replicas=3, template=text.format("b"), remembered=remembered
+    )
+
+    [note] = listener.notes
+    assert "the template 'own' is not the one that 'own' was made of" in note
+
+
+def test_a_set_of_one_kind_is_remembered_as_earlier_versions_did() -> None:
+    cluster, remembered = MemoryCluster(), Texts()
+
+    scale(cluster, kind="node", params=(GPUS,), remembered=remembered)
+
+    assert remembered.page is not None
+    [text] = remembered.page.texts.values()
+    assert json.loads(text) == {"template": "node", "params": [GPUS]}
+
+
+@pytest.mark.parametrize("kind", ["node", "p5"])
+def test_nothing_is_stored_for_a_usual_set(kind: str) -> None:
+    cluster, remembered = MemoryCluster(), Texts()
+
+    scale(cluster, kind=kind, replicas=2, remembered=remembered)
+
+    assert remembered.page is None

@@ -27,6 +27,7 @@ _NAMES = (
     "documents",
     "fleet",
     "playing",
+    "shapes",
     "stages",
     "lifecycle",
     "waiting",

@@ -37,6 +37,12 @@ ROWS: Mapping[str, Row] = {
     "playing-share": Row(
         "the same: CPU that playing their Stages adds to the command, of the time that it takes", "%", 10_000, goal=10
     ),
+    "shape": Row(
+        "`scale dgx-h100 --replicas {count}`, nodes with labels, devices and places, in times of as many plain ones",
+        "", 10_000, goal=1.7,
+    ),
+    "shape-bytes": Row("the same: a node in etcd", "KB", 10_000, goal=6),
+    "shape-memory": Row("the same: memory of the API server", "MB", 10_000),
     "nodes-50000": Row(
         "`scale node --replicas {count}`, with heartbeats stretched, to all Ready and free of the not-ready taint",
         "s", 50_000, each="node",

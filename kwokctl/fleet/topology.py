@@ -10,6 +10,7 @@ A rack is never a `topology.kubernetes.io/zone`: the node lifecycle controller s
 to 50 nodes when more than 55 % of them are silent. Power feeds have no label in any vocabulary.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Annotated
@@ -20,6 +21,7 @@ import orjson
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
+from kwokctl.kube.names import LABEL_LENGTH, is_label_value
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -57,8 +59,6 @@ _LEVELS: Mapping[str, Callable[[Topology, int], int]] = {
 _DOMAIN = "domain"
 """Stands for the rack, where NVLink connects its nodes."""
 _ZONE = "zone"
-_LONGEST = 63
-"""Characters of a label's value."""
 VOCABULARIES: Mapping[str, Mapping[str, str]] = {
     "topograph": {
         "accelerator.topograph.run/domain": _DOMAIN,
@@ -92,6 +92,16 @@ VOCABULARIES: Mapping[str, Mapping[str, str]] = {
     "none": {},
 }
 """By the name of a vocabulary: its labels, and the level of which each gives the unit."""
+_UNKNOWN = re.compile("unknown field `(.+)`")
+_EXPECTED = re.compile(r"Expected `(\w+)`(?: >= (\d+))?")
+_FORMS = {
+    "int": "a whole number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+}
+_VALUE = f"use at most {LABEL_LENGTH} letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
 _IN_EVERY = {"topology.kubernetes.io/zone": _ZONE}
 
 
@@ -136,7 +146,7 @@ def topology_place(parameters: Json, set_name: str, index: int) -> str:
 
 def _as_label(text: str) -> str:
     """Return what fits into a label: of a longer text an `x` and its hash, as topograph writes it."""
-    return text if len(text) <= _LONGEST else f"x{_fnv64a(text.encode()):016x}"
+    return text if len(text) <= LABEL_LENGTH else f"x{_fnv64a(text.encode()):016x}"
 
 
 def _fnv64a(text: bytes) -> int:
@@ -162,7 +172,33 @@ def _parsed(parameters: bytes) -> Topology:
     A template has the numbers of its parameters as texts.
     """
     try:
-        return msgspec.json.decode(parameters, type=Topology, strict=False)
+        by = msgspec.json.decode(parameters, type=Topology, strict=False)
     except msgspec.ValidationError as e:
-        problem = str(e).replace("`", "'")
-        raise ExpressionError(f"topology: {problem}") from e
+        raise _refused(str(e)) from e
+    _check_names(by)
+    return by
+
+
+def _refused(problem: str) -> ExpressionError:
+    """Return the error for parameters of another form, with their place, from what msgspec says."""
+    what, _, place = problem.partition(" - at `$")
+    if unknown := _UNKNOWN.search(what):
+        known = [field.encode_name for field in msgspec.structs.fields(Topology)]
+        hint = did_you_mean(unknown[1], known) or f"choose from: {', '.join(known)}"
+        return ExpressionError(f"topology: there is no parameter '{unknown[1]}'", hint=hint)
+    expected = _EXPECTED.search(what)
+    least = f" of at least {expected[2]}" if expected and expected[2] else ""
+    form = _FORMS.get(expected[1], expected[1]) if expected else what
+    return ExpressionError(f"topology{place.rstrip('`')}: must be {form}{least}")
+
+
+def _check_names(by: Topology) -> None:
+    """Raise ExpressionError for names that cannot be in labels, or that are there twice."""
+    if by.name and not is_label_value(by.name):
+        raise ExpressionError(f"topology.name: '{by.name}' cannot be in a label", hint=_VALUE)
+    for number, zone in enumerate(by.zones):
+        if not zone or not is_label_value(zone):
+            problem = f"topology.zones[{number}]: '{zone}' cannot be the value of a label"
+            raise ExpressionError(problem, hint=_VALUE)
+        if zone in by.zones[:number]:
+            raise ExpressionError(f"topology.zones[{number}]: '{zone}' is there twice")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kwokctl.cli import confirmation
+from kwokctl.cli.main import run
 from kwokctl.cli.output.plain import Plain
 from kwokctl.clusters.scaling.scale_request import ScaleRequest, ScaleResult, unasked
 from kwokctl.host.paths import WorkDir
@@ -189,3 +190,25 @@ def test_pods_may_be_spread_over_all_nodes(
     assert words(f"scale pod web --replicas 3 --on-nodes {word}") == 0
 
     assert requested(runner).on_nodes == selector
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ".topology.nodesPerRack = 0",
+            "topology.nodesPerRack: must be a whole number of at least 1",
+        ),
+        (".topology.nodesPerRak = 4", "topology: there is no parameter 'nodesPerRak'"),
+        ('.topology.zones = "a"', "topology.zones: must be a list"),
+        ('.topology.vocabularies = ["gcp"]', "topology.vocabularies: there is no 'gcp'"),
+        ('.labels = ["a"]', "--param: 'labels' must be a mapping"),
+    ],
+)
+def test_a_wrong_parameter_of_a_shape_is_said_with_its_place(
+    capfd: pytest.CaptureFixture[str], change: str, said: str
+) -> None:
+    code = run(["--dry-run", "scale", "dgx-h100", "--replicas", "4", "--param", change])
+
+    assert code == (2 if said.startswith("--param") else 1)
+    assert said in capfd.readouterr().err

@@ -106,7 +106,7 @@ def scale(
         bool,
         typer.Option(
             "--force",
-            help="Ignore the limit of etcd's size, and with --on-nodes the limit of pods on each node",
+            help="Ignore the limits of etcd's size and of private addresses, and with --on-nodes that of pods on each node",
         ),
     ] = False,
     data_path: Annotated[

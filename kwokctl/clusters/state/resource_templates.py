@@ -26,6 +26,7 @@ from kwokctl.replacing import replace
 
 _NODE = "node"
 _KIND = re.compile(r"[a-zA-Z][a-zA-Z0-9.-]*")
+_FORMS: Mapping[type, str] = {dict: "a mapping", list: "a list"}
 _DIGEST = 16
 """The digits that are enough to tell a template from its successor."""
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
@@ -68,6 +69,13 @@ class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
         """
         names = parameters if isinstance(parameters, dict) else ()
         return [n for n in names if n not in self.declared and not self._mentions(n)]
+
+    def misshapen(self, parameters: Any) -> tuple[str, str] | None:
+        """Return a parameter of the built-in node that has another form there, and the form; None if all are well."""
+        node = built_in(built_in_files()[_NODE])
+        if self.template != node.template or not isinstance(parameters, dict):
+            return None
+        return _misshapen(parameters, node)
 
     def _mentions(self, name: str) -> bool:
         texts = self.template, *(companion.template for companion in self.companions)
@@ -222,6 +230,8 @@ def _shape(document: Document) -> ResourceTemplate:
             "is missing",
             hint="write it after 'template: |', or give 'parameters' of the built-in node",
         )
+    if wrong := _misshapen(parameters, node):
+        raise document.fault(f"parameters.{wrong[0]}", f"must be {wrong[1]}")
     if unknown := sorted(parameters.keys() - node.parameters.keys()):
         raise document.fault(
             f"parameters.{unknown[0]}",
@@ -236,3 +246,13 @@ def _shape(document: Document) -> ResourceTemplate:
         source=document.source,
         companions=(*node.companions, *companion_templates(document)),
     )
+
+
+def _misshapen(parameters: Mapping[str, Any], node: ResourceTemplate) -> tuple[str, str] | None:
+    """Return the first parameter that is neither what the built-in node has there nor left empty."""
+    for name, value in parameters.items():
+        usual = node.parameters.get(name)
+        for form, words in _FORMS.items():
+            if value is not None and isinstance(usual, form) and not isinstance(value, form):
+                return name, words
+    return None

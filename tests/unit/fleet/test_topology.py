@@ -97,17 +97,38 @@ def test_no_vocabulary_calls_a_rack_a_zone(name: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "problem"),
     [
-        ({"nodesPerRack": 0}, "topology: Expected 'int' >= 1 - at '$.nodesPerRack'"),
-        ({"racksPerLeaf": "two"}, "topology: Expected 'int', got 'str' - at '$.racksPerLeaf'"),
-        ({"racks": 4}, "topology: Object contains unknown field 'racks'"),
+        ("x", "topology: must be a mapping"),
+        ([1], "topology: must be a mapping"),
+        ({"nodesPerRack": 0}, "topology.nodesPerRack: must be a whole number of at least 1"),
+        ({"nodesPerRack": 1.5}, "topology.nodesPerRack: must be a whole number"),
+        ({"racksPerLeaf": "two"}, "topology.racksPerLeaf: must be a whole number"),
+        ({"feeds": -1}, "topology.feeds: must be a whole number of at least 1"),
+        ({"first": -1}, "topology.first: must be a whole number of at least 0"),
+        ({"rackIsDomain": "perhaps"}, "topology.rackIsDomain: must be true or false"),
+        ({"vocabularies": "kueue"}, "topology.vocabularies: must be a list"),
         ({"vocabularies": ["topogaph"]}, "topology.vocabularies: there is no 'topogaph'"),
+        ({"zones": "a"}, "topology.zones: must be a list"),
+        ({"zones": {"a": 1}}, "topology.zones: must be a list"),
+        ({"zones": [["a"]]}, "topology.zones[0]: must be a text"),
+        ({"zones": ["a", ""]}, "topology.zones[1]: '' cannot be the value of a label"),
+        ({"zones": ["a b"]}, "topology.zones[0]: 'a b' cannot be the value of a label"),
+        ({"zones": ["a", "b", "a"]}, "topology.zones[2]: 'a' is there twice"),
+        ({"name": "-x"}, "topology.name: '-x' cannot be in a label"),
+        ({"racks": 4}, "topology: there is no parameter 'racks'"),
     ],
 )
-def test_wrong_parameters_are_named(parameters: dict[str, Any], problem: str) -> None:
+def test_wrong_parameters_are_named(parameters: Any, problem: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         topology_labels(parameters)
 
     assert str(caught.value) == problem
+
+
+def test_a_mistyped_parameter_names_a_near_one() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        topology_place({"nodesPerRak": 4}, "f", 0)
+
+    assert caught.value.hint == "did you mean 'nodesPerRack'?"
 
 
 def test_sets_with_one_name_share_their_units() -> None:

@@ -10,7 +10,7 @@ with plain integers.
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Address, ip_address, ip_network
 from socket import AF_INET6, inet_ntoa, inet_ntop
 from typing import Protocol
 
@@ -20,11 +20,18 @@ from kwokctl.clusters.scaling.changes import Ranges
 from kwokctl.clusters.scaling.cluster_reader import ClusterReader
 from kwokctl.clusters.scaling.objects.stored_texts import TextPage, TextStore
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
-from kwokctl.errors import ExpressionError
+from kwokctl.errors import CapacityError, ExpressionError
 from kwokctl.kube.resource import NODES
 
 NAME = "kwokctl-node-positions"
 """Of the ConfigMap that remembers them."""
+_PRIVATE = tuple(
+    map(
+        IPv4Network,
+        ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15"),
+    )
+)
+"""Networks of which nobody on the internet has an address (RFC 6890): what begins in one of them stays there."""
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -71,7 +78,8 @@ class Positions:
     ) -> None:
         """Reserve a position that no other set has for each of a number of serials.
 
-        `starts` are the networks and addresses that the template counts on from.
+        `starts` are the networks and addresses that the template counts on from. Raises CapacityError if they do not
+        suffice, unless that is forced.
         """
         name, wanted = self._request.set_name, frozenset(starts)
         while True:
@@ -86,6 +94,8 @@ class Positions:
             self._settled = has.grown(number, others)
             if len(has) >= number:
                 return
+            if not self._request.force:
+                _demand_addresses(wanted, max(last for _, last in self._settled.spans))
             share = Share(wanted, self._settled)
             if await book.write(BookPage({**page.shares, name: share}, page.version)):
                 return
@@ -113,6 +123,22 @@ async def _as_serials(reader: ClusterReader, starts: frozenset[str]) -> dict[str
         if serial.isdecimal():
             most[name] = max(most.get(name, 0), int(serial) + 1)
     return {name: Share(starts, Ranges([(0, number)])) for name, number in most.items()}
+
+
+def _demand_addresses(starts: Collection[str], number: int) -> None:
+    """Raise CapacityError if the last of this number of positions would have an address of somebody else."""
+    for start in sorted(starts):
+        first = _network(start) if "/" in start else _address(start)
+        block = next((each for each in _PRIVATE if first.is_in(each)), None)
+        if block is None:
+            continue
+        room = (int(block.broadcast_address) + 1 - first.address) // first.step
+        if number > room:
+            raise CapacityError(
+                f"there are not enough addresses: '{start}' is followed by {room:,} networks or addresses of "
+                f"{block}, and {number:,} are needed",
+                hint="begin with lower or smaller ones, with --param for '.podCIDRs' and '.nodeIPs'; --force counts on",
+            )
 
 
 class _Written(msgspec.Struct):
@@ -164,6 +190,11 @@ class _Start(msgspec.Struct, frozen=True):
     """The number of addresses."""
     version: int
     suffix: str = ""
+
+    def is_in(self, block: IPv4Network) -> bool:
+        """Return whether it begins in a network."""
+        begins, ends = int(block.network_address), int(block.broadcast_address)
+        return self.version == block.version and begins <= self.address <= ends
 
     def moved(self, count: int) -> str | None:
         """Return the network or address `count` steps further, None where the addresses end."""

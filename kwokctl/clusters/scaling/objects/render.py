@@ -128,6 +128,8 @@ class Renderer:
         self.request = request
         self.parameters = edited(template.parameters, request.params)
         """The edited parameters."""
+        if wrong := template.misshapen(self.parameters):
+            raise UsageError(f"--param: '{wrong[0]}' must be {wrong[1]}")
         self.companions = template.companions
         """The templates of further objects."""
         self._made_of = template
@@ -160,7 +162,7 @@ class Renderer:
 
         Raises UsageError if the template cannot be edited so any more.
         """
-        if params == self._request.params:
+        if params == self.request.params:
             return self
         request = replace(self.request, params=params)
         try:

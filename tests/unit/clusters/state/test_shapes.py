@@ -110,13 +110,45 @@ def test_an_unknown_parameter_of_it_is_named() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (".topology.nodesPerRack = 0", "topology: Expected 'int' >= 1"),
+        (
+            ".topology.nodesPerRack = 0",
+            "topology.nodesPerRack: must be a whole number of at least 1",
+        ),
         ('.topology.vocabularies = ["gcp"]', "topology.vocabularies: there is no 'gcp'"),
     ],
 )
 def test_a_wrong_topology_is_refused(change: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         renderer("dgx-h100", params=(change,)).stamp(0)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ('.labels = ["a"]', "--param: 'labels' must be a mapping"),
+        ('.annotations = "a"', "--param: 'annotations' must be a mapping"),
+        (".allocatable = 8", "--param: 'allocatable' must be a mapping"),
+        ('.topology = "kueue"', "--param: 'topology' must be a mapping"),
+        ('.taints = {key: "a"}', "--param: 'taints' must be a list"),
+        ('.nodeIPs = "192.0.2.1"', "--param: 'nodeIPs' must be a list"),
+    ],
+)
+def test_a_parameter_of_another_form_is_refused(change: str, problem: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        renderer("dgx-h100", params=(change,))
+
+    assert str(caught.value) == problem
+
+
+def test_a_parameter_may_be_left_empty() -> None:
+    node = renderer("dgx-h100", params=(".topology = null", ".nodeIPs = null")).stamp(0)
+
+    assert "kwokctl.dev/place" not in node["metadata"]["annotations"]
+
+
+def test_a_document_with_a_parameter_of_another_form_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'parameters.labels' must be a mapping"):
+        load_templates([mine(parameters={"labels": ["a"]})])
 
 
 def test_an_unknown_shape_names_a_near_one() -> None:

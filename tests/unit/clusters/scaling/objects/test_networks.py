@@ -8,7 +8,7 @@ import pytest
 from kwokctl.clusters.scaling.cluster_reader import Existing
 from kwokctl.clusters.scaling.objects.networks import BookPage, Positions, add_cidr, add_ip
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
-from kwokctl.errors import ExpressionError
+from kwokctl.errors import CapacityError, ExpressionError
 from kwokctl.replacing import replace
 
 STARTS = frozenset({"10.0.0.0/25", "198.18.0.1"})
@@ -53,6 +53,40 @@ async def settled(
     reader: Any = Nodes(*nodes)
     await positions.settle(number, starts, book, reader)
     return [positions.of(serial) for serial in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("start", "room"),
+    [
+        ("198.18.0.1", 131_071),
+        ("10.0.0.0/25", 131_072),
+        ("10.255.255.0/25", 2),
+        ("172.31.255.254", 2),
+    ],
+)
+async def test_more_nodes_than_addresses_are_refused_before_any_is_reserved(
+    start: str, room: int
+) -> None:
+    book = Remembered()
+    reader: Any = Nodes()
+    starts = frozenset({start, "fd00::/64", "203.0.113.255"})
+
+    with pytest.raises(CapacityError, match=rf"'{start}' is followed by {room:,} networks or add"):
+        await Positions(ScaleRequest(kind="node")).settle(room + 1, starts, book, reader)
+    assert book.page is None
+
+    await Positions(ScaleRequest(kind="node")).settle(room, starts, book, reader)
+    with pytest.raises(CapacityError, match=f"and {room + 1:,} are needed"):
+        await settled(book, "other", 1, starts=starts)
+
+
+async def test_that_addresses_are_of_others_can_be_forced() -> None:
+    forced = Positions(ScaleRequest(kind="node", force=True))
+    reader: Any = Nodes()
+
+    await forced.settle(131_073, STARTS, Remembered(), reader)
+
+    assert forced.of(131_072) == 131_072
 
 
 async def test_the_only_set_has_its_serials() -> None:

@@ -1,7 +1,7 @@
 """The dry run of `scale`, in comments: the numbers of objects that it would create and delete."""
 
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kwokctl.clusters.dry_run.lifecycle_steps import Steps
@@ -22,6 +22,7 @@ from kwokctl.clusters.state.resource_templates import (
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import RequestError, UnavailableError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import Resource
@@ -48,23 +49,24 @@ async def scale_steps(
     template = find_template(templates, request.kind)
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     renderer = Renderer(template, request, wall)
+    first = renderer.stamp(0)
     if kubeconfig is None:
         load(home.paths(name), name)
     try:
         async with Pool(load_access(kubeconfig or home.paths(name).own_kubeconfig)) as pool:
-            words = [each async for each in _in_words(Client(pool), request, renderer, template)]
+            words = [each async for each in _in_words(Client(pool), renderer, first, template)]
     except (RequestError, UnavailableError) as e:
         return (Comment(_goal(request)), Comment(f"The cluster does not answer: {e}"))
     return tuple(map(Comment, words))
 
 
 async def _in_words(
-    client: Client, request: ScaleRequest, renderer: Renderer, template: ResourceTemplate
+    client: Client, renderer: Renderer, first: Mapping[str, Json], template: ResourceTemplate
 ) -> AsyncIterator[str]:
     """Yield what changes, the parameters of new objects, and their companions."""
-    reader, first = ClusterApiReader(client), renderer.stamp(0)
+    reader = ClusterApiReader(client)
     resource = await reader.resolve(first["apiVersion"], first["kind"])
-    request = request.placed(resource, first)
+    request = renderer.request.placed(resource, first)
     changes, parameters = await _changes(client, request, resource, template)
     for line in _numbers(request, changes, parameters):
         yield line

@@ -10,6 +10,7 @@ from kwokctl.controller.lifecycle.containers.container_states import (
     REGULAR,
     Part,
     fresh_status,
+    restored_status,
 )
 from kwokctl.controller.lifecycle.containers.find_program import ProgramRules, program_of
 from kwokctl.controller.lifecycle.containers.probes import findings_of
@@ -84,7 +85,11 @@ def _reader(
         return [made(part, body, known.get(body["name"])) for body in bodies]
 
     def made(part: Part, body: Mapping[str, Any], known: Json) -> PodContainer:
-        status = dict(known or fresh_status(body, has_init=has_init))
+        is_lost = known is not None and not known.get("state")
+        if is_lost:
+            status = restored_status(known, body, has_init=has_init)
+        else:
+            status = dict(known or fresh_status(body, has_init=has_init))
         program = program_of(body, meta, ends=_ends(part, body, policy), rules=programs)
         return PodContainer(
             spec=body,
@@ -94,6 +99,7 @@ def _reader(
             grace=grace,
             awake=awake,
             reported=memory.at,
+            is_restored=is_lost,
             pod=meta,
             policy="Never" if part is EPHEMERAL else policy,
             status=status,

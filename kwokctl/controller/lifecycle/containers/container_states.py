@@ -39,6 +39,17 @@ def fresh_status(spec: Mapping[str, Any], *, has_init: bool) -> dict[str, Json]:
     return status
 
 
+def restored_status(
+    known: Mapping[str, Any], spec: Mapping[str, Any], *, has_init: bool
+) -> dict[str, Json]:
+    """Return a status without a state, as a client's patch of the list leaves it, as that before the first start.
+
+    The start is computed again from the start of the pod, as it was the first time.
+    """
+    left = {name: part for name, part in known.items() if part}
+    return {**fresh_status(spec, has_init=has_init), **left}
+
+
 def back_off_state(message: str) -> dict[str, Json]:
     """Return the state of a container that waits for its next start."""
     return {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
@@ -127,6 +138,8 @@ class ReportedContainer:
     reported: float = 0.0
     """Up to when its Events have been written, as a POSIX time stamp."""
     events: list[PodEvent] = field(default_factory=list)
+    is_restored: bool = False
+    """Whether its state was lost, and is computed again: its Events have been written."""
 
     def about_pod(self, words: str) -> str:
         """Return a message that ends with the name of its pod, as a kubelet writes that."""
@@ -136,6 +149,8 @@ class ReportedContainer:
 
     def report(self, reason: str, message: str, type_: str = "Normal") -> None:
         """Report that something happens to it."""
+        if self.is_restored:
+            return
         place = f"spec.{self.part.spec}{{{self.spec['name']}}}"
         self.events.append(PodEvent(type=type_, reason=reason, message=message, field=place))
 

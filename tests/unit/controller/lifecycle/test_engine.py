@@ -35,6 +35,26 @@ def test_a_pod_runs_and_is_deleted() -> None:
         assert ("delete", "p") in rig.cluster.writes
 
 
+def test_a_container_whose_state_a_client_has_removed_is_written_again_as_it_was() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, with_program("pull=2s ready=5s"))
+        await asyncio.sleep(20)
+        before = rig.pod()["status"]["containerStatuses"]
+        events = sorted(each["reason"] for each in rig.cluster.objects.values() if "reason" in each)
+
+        bare = {"name": "c", "image": "", "imageID": "", "ready": False, "restartCount": 0}
+        rig.cluster.change(
+            PODS, "p", "ns", status={"containerStatuses": [{**bare, "state": {}, "lastState": {}}]}
+        )
+        await asyncio.sleep(20)
+
+        assert rig.pod()["status"]["containerStatuses"] == before
+        after = sorted(each["reason"] for each in rig.cluster.objects.values() if "reason" in each)
+        assert after == events
+
+
 def test_a_crash_loop_is_written_with_its_events() -> None:
     @story(has_kubelet_pods=True)
     async def _(rig: Rig) -> None:

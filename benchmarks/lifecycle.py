@@ -1,5 +1,7 @@
 """What pods cost that live as on a kubelet: CPU of a write beside that of Stages, memory of crash loops, lateness.
 
+Those with GPUs are measured beside those without.
+
 The whole controller plays pods in memory, on a clock that jumps, as in `benchmarks.stages`. For the loops
 all pods crash a second after each start; memory is read after the first minutes and at the end. How late the start and
 the end of a container are written is measured on a real clock, with crash loops of fewer pods that begin in one second.
@@ -10,6 +12,7 @@ the end of a container are written is measured on a real clock, with crash loops
 import argparse
 import asyncio
 import os
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,10 @@ from tests.support import virtual_time
 
 _RATIO = 1.3
 """Of the CPU of a write of the general set."""
+_GPUS = 2
+"""For each pod of those with GPUs."""
+_DEVICES_RATIO = 1.2
+"""Of the CPU of a change of a pod without."""
 _GROWTH = 2.0
 """MB a minute that count as none."""
 _WARM = 2
@@ -48,6 +55,7 @@ def main() -> None:
     given = parser.parse_args()
     collect_rarely()
     report(f"{given.pods:,} pods as on a kubelet, without transport", _writes(given.pods))
+    report(f"{given.pods:,} pods with GPUs, without transport", _devices(given.pods))
     sizes = virtual_time.run(_loops(given.pods, given.minutes))
     growth = (sizes[-1] - sizes[0]) / max(len(sizes) - 1, 1)
     rows = [
@@ -74,6 +82,20 @@ def _writes(pods: int) -> list[Row]:
         Row("ratio", _of_a_write(kubelet) / _of_a_write(general), "", _RATIO),
         Row("pod-general: CPU of a change with its Events", _of_a_change(general), "us"),
         Row("pod-kubelet: CPU of a change with its Events", _of_a_change(kubelet), "us"),
+    ]
+
+
+def _devices(pods: int) -> list[Row]:
+    """Return what a pod with GPUs costs beside one without, alternating: the median of their ratios."""
+    pairs = [
+        [_of_a_change(virtual_time.run(play(KUBELET_PODS, pods, number))) for number in (0, _GPUS)]
+        for _ in range(_TURNS)
+    ]
+    ratios = [with_devices / plain for plain, with_devices in pairs]
+    return [
+        Row("without: CPU of a change with its Events", min(each[0] for each in pairs), "us"),
+        Row(f"{_GPUS} GPUs: CPU of a change with its Events", min(each[1] for each in pairs), "us"),
+        Row("ratio", statistics.median(ratios), "", _DEVICES_RATIO),
     ]
 
 

@@ -46,6 +46,7 @@ from kwokctl.embedded.component_process import collect_rarely
 from kwokctl.embedded.selection import select
 from kwokctl.etcd.kv import request_encoding
 from kwokctl.etcd.kv.kv import KeyValue, Kv, Put, Txn, TxnAnswer
+from kwokctl.fleet.allocations import allocations_of
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
@@ -62,6 +63,8 @@ PODS_PREFIX = b"/registry/pods/"
 _LONGEST = 120.0
 """Seconds on the clock that jumps in which every pod comes to its end."""
 _NODES = 100
+_GPU, _GPUS = "nvidia.com/gpu", 1000
+"""As many for each node as all its pods ask for."""
 
 
 class Etcd(Kv):
@@ -158,11 +161,14 @@ def _profile(name: str, pods: int) -> None:
     pstats.Stats(profile).sort_stats("tottime").print_stats(45)
 
 
-async def play(name: str, pods: int) -> Played:
-    """Play a set of Stages on pods to their end; AssertionError if one does not come to it."""
+async def play(name: str, pods: int, devices: int = 0) -> Played:
+    """Play a set of Stages on pods to their end; AssertionError if one does not come to it.
+
+    `devices` is the number of GPUs that each pod asks for.
+    """
     etcd = Etcd()
     controller = controller_of(stages_of(name), etcd, has_kubelet_pods=name == KUBELET_PODS)
-    bodies = [orjson.dumps(pod(number)) for number in range(pods)]
+    bodies = [orjson.dumps(_with(pod(number), devices)) for number in range(pods)]
     decoder = msgspec.json.Decoder(DecodedPod)
     began = time.process_time()
 
@@ -173,7 +179,7 @@ async def play(name: str, pods: int) -> Played:
 
     await beside(controller.run(), until_done())
     used = time.process_time() - began
-    _check(etcd, pods)
+    _check(etcd, pods, devices)
     return Played(used, etcd.transitions, etcd.events)
 
 
@@ -231,7 +237,13 @@ def _node(number: int) -> dict[str, Any]:
     return {
         "metadata": {"name": f"node-{number}", "uid": f"uid-{number}", "resourceVersion": "7"},
         "spec": {"podCIDR": f"10.{number}.0.0/16", "podCIDRs": [f"10.{number}.0.0/16"]},
-        "status": {"phase": "Running", "conditions": [ready], "addresses": [address]},
+        "status": {
+            "phase": "Running",
+            "conditions": [ready],
+            "addresses": [address],
+            "capacity": {_GPU: str(_GPUS)},
+            "allocatable": {_GPU: str(_GPUS)},
+        },
     }
 
 
@@ -261,9 +273,19 @@ def pod(number: int) -> dict[str, Any]:
     }
 
 
-def _check(etcd: Etcd, pods: int) -> None:
-    phases = Counter(orjson.loads(value)["status"]["phase"] for value in etcd.pods.values())
+def _with(body: dict[str, Any], devices: int) -> dict[str, Any]:
+    """Let a pod ask for devices."""
+    if devices:
+        [main] = body["spec"]["containers"]
+        main["resources"] = {part: {_GPU: str(devices)} for part in ("limits", "requests")}
+    return body
+
+
+def _check(etcd: Etcd, pods: int, devices: int) -> None:
+    ended = [orjson.loads(value) for value in etcd.pods.values()]
+    phases = Counter(each["status"]["phase"] for each in ended)
     assert phases == {"Succeeded": pods}, phases
+    assert all(len(list(allocations_of(each))) == devices for each in ended)
 
 
 if __name__ == "__main__":

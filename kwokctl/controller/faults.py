@@ -1,4 +1,4 @@
-"""Writes what kubelets say of their nodes beside Stages: pressure, resources, and a new start of the machine."""
+"""Writes what kubelets say of their nodes beside Stages: pressure, resources, devices, and a new start of the machine."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import orjson
 
 from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.device_reports import DeviceReports
 from kwokctl.controller.engine.hooks import PRESSURE
 from kwokctl.controller.nodes.facts import PRESSURES, NodeFacts, Pressure, annotated
 from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
@@ -94,6 +95,19 @@ class _Report:
         self.queue.put(self)
 
 
+class _LaterReport:
+    """The time at which a node has something to say, though nothing happens to it."""
+
+    __slots__ = ("node", "reports")
+
+    def __init__(self, node: str, reports: "NodeReports") -> None:
+        self.node = node
+        self.reports = reports
+
+    def on_due(self) -> None:
+        self.reports.look(self.node)
+
+
 class NodeReports:
     """The nodes whose kubelets have something to say; a kubelet that is down says nothing."""
 
@@ -104,6 +118,8 @@ class NodeReports:
         self._queue: BatchQueue[_Report] = work_queue(self._write, _WRITES_TOGETHER)
         self._waiting: dict[str, _Report] = {}
         self._rebooted: set[str] = set()
+        self._devices = DeviceReports(context.warnings)
+        self._later: dict[str, _LaterReport] = {}
         nodes.listen(self)
 
     async def run(self) -> None:
@@ -125,15 +141,29 @@ class NodeReports:
 
     def described(self, node: ManagedNode) -> None:
         """Report what is not said yet."""
-        name = node.name
-        is_news = is_due(node.facts) or node.facts.lacks or name in self._rebooted
+        name, facts = node.name, node.facts
+        is_news = (
+            is_due(facts)
+            or facts.lacks
+            or name in self._rebooted
+            or bool(facts.device_health or facts.device_inventory)
+        )
         if is_news and node.plays_pods and name not in self._waiting:
             report = self._waiting[name] = _Report(name, self._queue)
             report.on_due()
 
+    def look(self, name: str) -> None:
+        """Look at a node whose time has come."""
+        self._later.pop(name, None)
+        if (node := self._nodes.get(name)) is not None:
+            self.described(node)
+
     def gone(self, name: str) -> None:
         """Forget a node."""
         self._rebooted.discard(name)
+        self._devices.forget(name)
+        if (later := self._later.pop(name, None)) is not None:
+            self._context.delay_queue.forget(later)
         if (report := self._waiting.pop(name, None)) is not None:
             self._context.delay_queue.forget(report)
 
@@ -144,12 +174,15 @@ class NodeReports:
         if node is None or not node.plays_pods:
             del self._waiting[report.node]
             return
+        facts = node.facts
         try:
             await self._say(node)
         except RequestError as e:
             self._put_off(report, e)
         else:
             self._waiting.pop(report.node, None)
+            if node.facts is not facts:  # it has changed meanwhile
+                self.described(node)
 
     def _put_off(self, report: _Report, error: RequestError) -> None:
         kind = error_kind(error)
@@ -172,6 +205,7 @@ class NodeReports:
         if found := turns(annotations.get(PRESSURE, ""), conditions):
             await self._turn(target, value, found)
         await self._complete(target, value)
+        await self._say_devices(target, value)
         if node.name in self._rebooted:
             boot_id = value["status"]["nodeInfo"]["bootID"]
             message = f"Node {node.name} has been rebooted, boot id: {boot_id}"
@@ -188,8 +222,29 @@ class NodeReports:
             return
         await self._patch(target, value, {"allocatable": missing})
 
-    async def _patch(self, target: ObjectKey, value: ObjectInJson, status: dict[str, Json]) -> None:
-        document = {"metadata": {"uid": value["metadata"]["uid"]}, "status": status}
+    async def _say_devices(self, target: ObjectKey, value: ObjectInJson) -> None:
+        """Report the devices of a node that the annotation is about, and look again when that changes."""
+        now, name = self._context.wall(), target.name
+        found = self._devices.patch(value, now)
+        if found.status or found.annotations:
+            await self._patch(target, value, found.status, found.annotations)
+        if (later := self._later.pop(name, None)) is not None:
+            self._context.delay_queue.forget(later)
+        if found.due is not None:
+            later = self._later[name] = _LaterReport(name, self)
+            self._context.delay_queue.put(later, found.due - now)
+
+    async def _patch(
+        self,
+        target: ObjectKey,
+        value: ObjectInJson,
+        status: dict[str, Json],
+        annotations: Mapping[str, str | None] | None = None,
+    ) -> None:
+        meta: dict[str, Json] = {"uid": value["metadata"]["uid"]}
+        if annotations:
+            meta["annotations"] = annotations
+        document = {"metadata": meta, "status": status}
         patch = Patch(document=document, type=PatchType.STRATEGIC, subresource="status")
         await self._context.plane.patch(target, patch)
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")

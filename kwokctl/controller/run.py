@@ -13,7 +13,7 @@ import msgspec
 
 from kwokctl import __version__
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
-from kwokctl.controller.cluster.kubelet_features import with_features
+from kwokctl.controller.cluster.kubelet_features import kubelet_features
 from kwokctl.controller.cluster.watchers import ClusterWatchers, Documents
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.documents.replaced import ReplacedStages
@@ -152,11 +152,14 @@ async def _serve(
     async with beside(server.run(_listening(settings), None)):
         random = Random()
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-        plane, kubelet = await asyncio.gather(
-            _plane(settings.etcd, pool, random, wall),
-            with_features(settings.kubelet, pool, random),
+        plane, features = await asyncio.gather(
+            _plane(settings.etcd, pool, random, wall), kubelet_features(pool, random)
         )
-        settings = replace(settings, kubelet=kubelet)
+        settings = replace(
+            settings,
+            kubelet=features.declared_by(settings.kubelet),
+            shows_devices=features.shows_devices,
+        )
         client = Client(pool)
         context = ControllerContext(
             plane=plane, reader=ApiObjectReader(client), random=random, wall=wall

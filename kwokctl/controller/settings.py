@@ -64,6 +64,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Kinds of documents that are read from the cluster, too."""
     has_kubelet_pods: bool = False
     """Whether pods follow the rules of a kubelet, and not by Stages."""
+    shows_devices: bool = True
+    """Whether the API server keeps the devices in the statuses of containers."""
     programs: ProgramRules = ()
     """The programs of those pods' containers, by image and command."""
     cidr: str

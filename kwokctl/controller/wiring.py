@@ -15,6 +15,7 @@ from kwokctl.controller.faults import NodeReports
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
+from kwokctl.controller.lifecycle.device_news import DeviceNews
 from kwokctl.controller.lifecycle.eviction import Evictor
 from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
 from kwokctl.controller.lifecycle.looks import PodLooks
@@ -149,6 +150,7 @@ class Controller:
                 tasks.create_task(self._run_pods())
                 tasks.create_task(self._evictor.run())
                 tasks.create_task(self._reports.run())
+                tasks.create_task(self._device_news.run(self.notices))
                 for played in tuple(self._played.values()):
                     tasks.create_task(played.second_look.run())
                 tasks.create_task(self._ownership.run())
@@ -167,8 +169,12 @@ class Controller:
     def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> StageEngine:
         """Return what plays pods: those of Stages, and those that live as on a kubelet."""
         context, settings = self._context, self._settings
+        self._device_news = DeviceNews(context, nodes)
         plans = Plans(PODS) if context.has_plans and self._direct is not None else None
-        looks = PodLooks(hooks, NodeRoom(nodes), context.wall, plans, settings.programs)
+        looks = PodLooks(
+            hooks, NodeRoom(nodes), context.wall, plans, settings.programs,
+            shows_devices=settings.shows_devices, disputed=self._device_news.put,
+        )  # fmt: skip
         usual = KUBELET if settings.has_kubelet_pods else STAGES
         self.life = KubeletLife(looks, context, hooks.lives, usual=usual)
         engine = StageEngine(

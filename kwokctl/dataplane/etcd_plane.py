@@ -275,9 +275,10 @@ class EtcdPlane:
         if patch.subresource != "status" or patch.as_user or not await self._takes(target, current):
             return None
         changed = self._changed_status(current, patch, target.resource.kind)
-        if changed is None or check_change(target.resource, current, changed) is not None:
+        if changed is None:
             return None
-        return changed
+        problem = check_change(target.resource, current, changed, kept=patch.kept)
+        return changed if problem is None else None
 
     def _put(self, target: ObjectKey, changed: ObjectInJson) -> Put:
         resource = target.resource

@@ -47,6 +47,8 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True):
     """The user to impersonate, if the cluster allows that."""
     result: Json | None = None
     """The object with the patch applied, if the caller has computed it."""
+    kept: Collection[str] = ()
+    """Fields in it that only some API servers keep, and this one does."""
 
 
 class Renewal(msgspec.Struct, frozen=True):

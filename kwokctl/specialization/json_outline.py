@@ -27,7 +27,9 @@ _ACCOUNT = re.compile(rb'"(kube-api-access-[a-z0-9]{5})"')
 _HAS_ADDRESS = b'IP":"'
 _ADDRESSES = re.compile(rb'"(?:hostIP|podIP|ip)":"([0-9A-Fa-f.:]+)"')
 _CONTAINERS = re.compile(rb'"containerID":"([!#-\[\]-~]+)"')
-"""The addresses of a pod that has started, and the identifiers of its containers."""
+_HAS_DEVICE = b'"resourceID":"'
+_DEVICES = re.compile(rb'"resourceID":"([!#-\[\]-~]+)"')
+"""The addresses of a pod that has started, and the identifiers of its containers and devices."""
 _MOST_WORDS = 30
 TIME = b'"\x00"'
 MARKS = re.compile(rb'"([\x00-\x1f])(\x06?)"')
@@ -70,6 +72,8 @@ def outline_of(raw: bytes, words: tuple[str, ...], version: int) -> Outline | No
         text, words = _without(text, words, [a for a in _found(_ADDRESSES, text) if is_address(a)])
         addresses = range(first, len(words))
         text, words = _without(text, words, _found(_CONTAINERS, text))
+        if _HAS_DEVICE in text:
+            text, words = _without(text, words, _found(_DEVICES, text))
     parts = _TIMES.split(text)
     try:
         times = tuple(map(_time, parts[1::2]))

@@ -9,14 +9,21 @@ from kwokctl.kube.statuses import check_change
 from kwokctl.specialization.holes import Hole, mapped
 
 
-def is_sound(resource: Resource, before: Json, after: Json, parts: Collection[str]) -> bool:
+def is_sound(
+    resource: Resource,
+    before: Json,
+    after: Json,
+    parts: Collection[str],
+    kept: Collection[str] = (),
+) -> bool:
     """Return whether a change of these parts of the status is one for all objects.
 
     What must be equal is one hole, and what must differ is of other contents: a rule holds for all objects if
-    it holds where the texts of all holes are equal, and where they are all different.
+    it holds where the texts of all holes are equal, and where they are all different. `kept` are fields that only
+    some API servers keep, and this one does.
     """
     return all(
-        check_change(resource, _seen(before, example), _seen(after, example), parts) is None
+        check_change(resource, _seen(before, example), _seen(after, example), parts, kept) is None
         for example in (_alike, _different)
     )
 

@@ -45,6 +45,8 @@ class FunctionNames(NamedTuple):
     """Those that are called anew for each object, and return addresses, unless they are of `times`."""
     times: Collection[str]
     """Those of them that return a time of day."""
+    texts: Collection[str] = ()
+    """Those of them that return a list of any texts."""
 
 
 class MisfitError(Exception):
@@ -221,9 +223,12 @@ class Source:
         if not isinstance(result, list | tuple):
             refuse()
         codes = [f"{variable}[{number}]" for number in range(len(result))]
-        self._lines += [f"counted({variable}, {len(result)})", _like(codes, result)]
+        self._lines.append(f"counted({variable}, {len(result)})")
+        is_text = name in self._known.texts
+        if not is_text:
+            self._lines.append(_like(codes, result))
         return [
-            self._text(code, content_of_address(text), text)
+            self._text(code, HoleContent.TEXT if is_text else content_of_address(text), text)
             for code, text in zip(codes, result, strict=True)
         ]
 

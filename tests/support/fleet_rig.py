@@ -57,6 +57,7 @@ class Rig:
         selection: Selection | None = None,
         stages: tuple[Stage, ...] | None = None,
         has_kubelet_pods: bool = False,
+        shows_devices: bool = True,
         plane_of: Callable[[FakeCluster], KubeletWriter] = lambda cluster: cluster,
     ) -> None:
         self.cluster = cluster or FakeCluster(NODES, PODS, LEASES)
@@ -66,6 +67,7 @@ class Rig:
             selection=selection or select(all_nodes=True),
             stages=shipped(lease_seconds=lease_seconds) if stages is None else stages,
             has_kubelet_pods=has_kubelet_pods,
+            shows_devices=shows_devices,
             cidr="10.0.0.0/24",
             kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10250, address="127.0.0.1"),
             server=None,

@@ -40,6 +40,8 @@ _START = 1_767_268_800.0
 _LONGEST = 200.0
 """Seconds on the clock that jumps."""
 _NODES = 3
+GPUS = {"nvidia.com/gpu": "40"}
+"""The devices of each node, of which few pods ask for some."""
 
 FIRST = ObjectEvent(
     resource=PODS, about_namespace="default", about="first", uid="u", version="7", type="Normal",
@@ -207,6 +209,8 @@ def _node(number: int) -> Json:
         "status": {
             "conditions": [{"type": "Ready", "status": "True"}],
             "addresses": [{"type": "InternalIP", "address": f"198.18.0.{number}"}],
+            "capacity": GPUS,
+            "allocatable": GPUS,
         },
     }
 

@@ -14,6 +14,7 @@ from kwokctl.controller.nodes.node_registry import Hold, ManagedNode, NodeRegist
 from kwokctl.controller.stages.lives import LIFE
 from kwokctl.embedded.selection import Selection
 from kwokctl.embedded.silence import is_silent
+from kwokctl.fleet.device_health import DEVICE_HEALTH, DEVICE_INVENTORY
 
 _NOTHING: Mapping[str, str] = {}
 PRESSURE = "kwokctl.dev/pressure"
@@ -274,13 +275,18 @@ def _boot(seen: DecodedNode) -> int:
 
 def _facts(seen: DecodedNode) -> NodeFacts:
     conditions = seen.status.conditions or ()
+    annotations = seen.metadata.annotations or _NOTHING
+    capacity, allocatable = bytes(seen.status.capacity), bytes(seen.status.allocatable)
     return NodeFacts(
         labels=orjson.dumps(seen.metadata.labels or _NOTHING),
-        allocatable=bytes(seen.status.allocatable) or b"{}",
-        lacks=_lacks(bytes(seen.status.capacity), bytes(seen.status.allocatable)),
+        allocatable=_shared(allocatable or b"{}"),
+        capacity=_shared(capacity),
+        lacks=_lacks(capacity, allocatable),
         taints=_driving_out(seen.spec.taints or ()),
         operating_system=seen.status.node_info.operating_system or "linux",
-        pressure=(seen.metadata.annotations or _NOTHING).get(PRESSURE, ""),
+        pressure=annotations.get(PRESSURE, ""),
+        device_health=annotations.get(DEVICE_HEALTH, ""),
+        device_inventory=annotations.get(DEVICE_INVENTORY, ""),
         conditions=_kept(tuple([each.type for each in conditions if each.status == "True"])),
         reported=_kept(tuple([each.type for each in conditions if each.reason in REASONS])),
     )
@@ -296,6 +302,12 @@ def _lacks(capacity: bytes, allocatable: bytes) -> bool:
     if capacity == allocatable or not capacity or not allocatable:
         return False
     return bool((orjson.loads(capacity) or {}).keys() - (orjson.loads(allocatable) or {}).keys())
+
+
+@lru_cache(maxsize=256)
+def _shared(resources: bytes) -> bytes:
+    """Return what nodes with equal resources share, to save memory."""
+    return resources
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,8 @@ from kwokctl.json_value import Json
 from kwokctl.kube.stored_json import ObjectInJson
 
 EVICTED = "Evicted"
+UNEXPECTED = "UnexpectedAdmissionError"
+"""The reason of a pod that a node has admitted without what it needs."""
 _DEADLINE = "DeadlineExceeded"
 _TOO_LONG = "Pod was active on the node longer than the specified deadline"
 _EVICTION_GRACE = 1.0
@@ -23,6 +25,7 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     """Since when, as a POSIX time stamp."""
     message: str
+    reason: str = EVICTED
 
 
 class PodEnd(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,10 +48,15 @@ class PodEnd(msgspec.Struct, frozen=True, kw_only=True):
         return until >= self.at if self.reason == EVICTED else is_announced
 
     @property
+    def said(self) -> str:
+        """The message in the status of the pod."""
+        return rejected(self.message) if self.reason == UNEXPECTED else self.message
+
+    @property
     def event(self) -> PodEvent:
         """The Event that reports it."""
         return PodEvent(
-            type="Warning" if self.reason == EVICTED else "Normal",
+            type="Normal" if self.reason == _DEADLINE else "Warning",
             reason=self.reason,
             message=self.message,
         )
@@ -68,11 +76,18 @@ def end_of(
         return PodEnd(at=read_moment(deleted) - left, grace=left)
     if eviction is not None:
         message = eviction.message
-        return PodEnd(at=eviction.at, grace=_EVICTION_GRACE, reason=EVICTED, message=message)
+        return PodEnd(
+            at=eviction.at, grace=_EVICTION_GRACE, reason=eviction.reason, message=message
+        )
     deadline = deadline_of(pod, status)
     if deadline is not None and now >= deadline:
         return PodEnd(at=deadline, grace=grace, reason=_DEADLINE, message=_TOO_LONG)
     return None
+
+
+def rejected(message: str) -> str:
+    """Return the message in the status of a pod that its node does not admit."""
+    return f"Pod was rejected: {message}"
 
 
 def deadline_of(pod: ObjectInJson, status: Mapping[str, Any]) -> float | None:

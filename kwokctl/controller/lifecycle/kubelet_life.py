@@ -98,6 +98,8 @@ class KubeletLife:
         """Return in how many seconds a pod changes next."""
         self._ignored_labels.look(state)
         self._looks.count_in(state)
+        if self._looks.awaits_devices(state):
+            return 0.0  # given when it is played: then the node's other pods are known
         outcome = self._looks.outcome(state)
         wait = outcome.due - self._context.wall()
         if not outcome.is_change and wait > 0:
@@ -167,10 +169,10 @@ class KubeletLife:
         """Write the status of a pod, if it has changed."""
         if outcome.form is not None:
             outcome = self._looks.by_itself(state)
-        if outcome.status is None:
+        if outcome.status is None and outcome.annotations is None:
             return WrittenPod(state.version, outcome=outcome)
         value = state.opened()
-        patch = status_patch(value, outcome.status)
+        patch = status_patch(value, outcome.status or {}, outcome.annotations)
         answer = await self._context.plane.patch(target, patch, current=value)
         self._context.metrics.count("kwok_controller_writes_total", verb="patch")
         after = answered(answer)

@@ -11,6 +11,7 @@ import msgspec
 
 from kwokctl.controller.lifecycle.admission.claims import Claims, claims_of
 from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
+from kwokctl.controller.lifecycle.device_status import as_claimed, healthy_in
 from kwokctl.controller.lifecycle.moments import written_moment
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
@@ -31,6 +32,11 @@ from kwokctl.specialization.soundness import is_sound
 from kwokctl.specialization.source import Compute, Functions, MisfitError, Source
 
 _FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
+DEVICES_OF = "DevicesOf"
+"""The function that returns the devices of a pod that asks for some and starts; pods without have none such."""
+_NAMES = KNOWN._replace(
+    of_the_moment=frozenset({*KNOWN.of_the_moment, DEVICES_OF}), texts=frozenset({DEVICES_OF})
+)
 _NOTHING: Mapping[str, int] = {}
 
 
@@ -99,12 +105,15 @@ def _traced(
     shape, memory = form.shape, moment.memory
     numbers = {"now": moment.now, "at": moment.now if memory is None else memory.at}
     source = Source(
-        shape.holes, form.holes, moment.functions, KNOWN, numbers, times=(written_moment,)
+        shape.holes, form.holes, moment.functions, _NAMES, numbers, times=(written_moment,)
     )
     pod, now = source.opened(shape.value), source.number("now")
     if memory is not None:
         memory = memory._replace(at=source.number("at"))
     place = _place(pod, source.functions(_FUNCTIONS), programs)
+    if DEVICES_OF in moment.functions and not has_started(pod):
+        ids = source.functions((DEVICES_OF,))[DEVICES_OF](pod["metadata"]["uid"])
+        place = replace(place, devices=as_claimed(claims_of(pod["spec"]).devices, ids))
     outcome = sync(pod, memory, now, place)
     after = None if outcome.status is None else _after(pod, outcome.status, source)
     own = [at for at, each in enumerate(outcome.events) if _is_symbol(each.message)]
@@ -152,7 +161,7 @@ def _after(pod: ObjectInJson, status: Json, source: Source) -> Shape:
         {name: mapped(value.get(name), source.hole) for name in ("spec", "status")}
         for value in (pod, patch.result or {})
     )
-    if not is_sound(PODS, before, after, patch.document["status"]):
+    if not is_sound(PODS, before, after, patch.document["status"], patch.kept):
         refuse()
     return Shape(PODS, mapped(patch.result, source.hole_of_traced))
 
@@ -171,6 +180,8 @@ class CommonPod(NamedTuple):
     """Its phase and its generations can be read."""
     has_started: bool
     claims: Claims
+    devices: int
+    """The number of devices in the status; -1 if one is not healthy."""
 
 
 class LifePlans:
@@ -218,6 +229,9 @@ def _common(pod: ObjectInJson) -> CommonPod | None:
         status, meta = pod.get("status") or {}, pod["metadata"]
         bool(meta.get("generation") == status.get("observedGeneration"))
         bool(status.get("phase") in FINAL)
-        return CommonPod(pod, has_started(pod), claims_of(pod["spec"]))
+        claims = claims_of(pod["spec"])
+        if any(type(claim.container) is not str for claim in claims.devices):
+            return None  # the name of the pod, or another text of its own: the table needs that of each pod
+        return CommonPod(pod, has_started(pod), claims, healthy_in(pod) if claims.devices else 0)
     except (ExpressionError, TypeError, ValueError, AttributeError, KeyError):
         return None

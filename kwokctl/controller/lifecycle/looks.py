@@ -1,17 +1,20 @@
 """Computes the outcomes of pods: with plans where there are any, else with the function itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.lifecycle.admission.claims import claims_of
+from kwokctl.controller.lifecycle.admission.device_claims import device_claims_of
+from kwokctl.controller.lifecycle.admission.device_table import Devices, LostDevice
 from kwokctl.controller.lifecycle.admission.refusal import Refusal
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
-from kwokctl.controller.lifecycle.ends import Eviction
-from kwokctl.controller.lifecycle.life_plans import CommonPod, LifePlans, PodLook
+from kwokctl.controller.lifecycle.device_status import number_of
+from kwokctl.controller.lifecycle.ends import UNEXPECTED, Eviction
+from kwokctl.controller.lifecycle.life_plans import DEVICES_OF, CommonPod, LifePlans, PodLook
 from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips
@@ -23,19 +26,28 @@ from kwokctl.replacing import replace
 class PodLooks:
     """The state that is kept about pods between two looks at them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - wired once
         self,
         hooks: Hooks[Any],
         room: NodeRoom,
         wall: Callable[[], float],
         plans: Plans | None,
         programs: ProgramRules = (),
+        *,
+        shows_devices: bool = True,
+        disputed: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Look at pods at the time of day that is `wall`; those that are alike are known to `plans`."""
+        """Look at pods at the time of day that is `wall`; those that are alike are known to `plans`.
+
+        `disputed` is called with a node one of whose pods has to give up a device. `shows_devices` says whether the
+        API server keeps devices in statuses.
+        """
         self._hooks = hooks
         self._room = room
         self._wall = wall
         self._plans = LifePlans(plans, programs) if plans is not None else None
+        self._shows_devices = shows_devices
+        self._disputed = disputed
         self._programs = programs
         self._memories: dict[str, PodMemory] = {}
         self._evictions: dict[str, Eviction] = {}
@@ -114,7 +126,24 @@ class PodLooks:
         if value["status"].get("phase") in FINAL:
             self.release(state)
         else:
-            self._room.note(state.node, state.uid, value)
+            for lost in self._room.note(state.node, state.uid, value, state.opened):
+                self._give_up(state, lost)
+
+    def awaits_devices(self, state: ObjectState) -> bool:
+        """Return whether it is not known yet which devices a pod has that asks for some, and has not ended."""
+        common = self._common(state)
+        value = state.opened() if common is None else common.pod
+        claims = device_claims_of(value["spec"]) if common is None else common.claims.devices
+        if not claims or self._room.has_devices(state.node, state.uid):
+            return False
+        return (value.get("status") or {}).get("phase") not in FINAL
+
+    def _give_up(self, state: ObjectState, lost: LostDevice) -> None:
+        """End a pod that claims a device which an older pod has."""
+        end = Eviction(at=self._wall(), message=lost.message, reason=UNEXPECTED)
+        self._evictions.setdefault(lost.uid, end)
+        if lost.uid != state.uid:
+            self._disputed(state.node)
 
     def release(self, state: ObjectState) -> None:
         """Release what a pod takes of its node."""
@@ -142,28 +171,55 @@ class PodLooks:
         assert self._plans is not None
         try:
             if not common.has_started and self._room.refusal(
-                state.node, uid, common.pod, common.claims
+                state.node, uid, common.pod, common.claims, self._wall()
             ):
                 return None
             functions: Mapping[str, Any] = self._hooks.functions(state)
+            if common.claims.devices:
+                ids = self._planned_devices(state, common)
+                if ids is None:
+                    return None
+                functions = {**functions, DEVICES_OF: lambda _: ids}
             moment = PodLook(self._wall(), self._memories.get(uid), functions)
             return self._plans.outcome(form, moment)
         except Exception:  # whatever it is, it comes again when the pod is looked at by itself
             return None
 
+    def _planned_devices(self, state: ObjectState, common: CommonPod) -> Sequence[str] | None:
+        """Return the devices that a pod gets now; None if it must be looked at by itself.
+
+        It gets what it asks for, or has it, and all are well.
+        """
+        node, uid = state.node, state.uid
+        if not self._shows_devices or not self._room.are_devices_well(node):
+            return None
+        ids = [each.device_id for each in self._room.devices(node, uid)]
+        expected = common.devices if common.has_started else number_of(common.claims.devices)
+        return ids if len(ids) == expected else None
+
     def _place(self, state: ObjectState) -> NodeOffer:
         functions: Mapping[str, Any] = self._hooks.functions(state)
         value = state.opened()
+        refusal = None if has_started(value) else self._refusal(state, value)
         is_host = bool(value["spec"].get("hostNetwork"))
         pod = (state.node, is_host, state.uid, state.name, state.namespace)
         return NodeOffer(
             host_ips=functions["NodeIPsWith"](state.node),
             pod_ips=own_ips(value, is_host=is_host) or functions["PodIPsWith"](*pod),
-            refusal=None if has_started(value) else self._refusal(state, value),
+            refusal=refusal,
+            devices=self._devices(state, value),
+            shows_devices=self._shows_devices,
             eviction=self._evictions.get(state.uid),
             absence=self._absences.get(state.uid),
             programs=self._programs,
         )
 
     def _refusal(self, state: ObjectState, value: ObjectInJson) -> Refusal | None:
-        return self._room.refusal(state.node, state.uid, value, claims_of(value["spec"]))
+        claims = claims_of(value["spec"])
+        return self._room.refusal(state.node, state.uid, value, claims, self._wall())
+
+    def _devices(self, state: ObjectState, value: ObjectInJson) -> Devices:
+        node, uid = state.node, state.uid
+        if has_started(value) and self.awaits_devices(state):
+            self._room.restore_devices(node, uid, claims_of(value["spec"]), self._wall())
+        return self._room.devices(node, uid)

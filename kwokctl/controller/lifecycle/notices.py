@@ -33,6 +33,15 @@ class PodNotices:
         self._looks.evict(state, message)
         self._engine.wake(state.key, orjson.dumps(pod))
 
+    def look_again(self, raw: bytes) -> None:
+        """Let a pod be looked at, though it waits for nothing."""
+        pod: ObjectInJson = orjson.loads(raw)
+        state = self._engine.get(_key(pod))
+        if state is None or state.uid != pod["metadata"].get("uid") or state.parked:
+            return
+        if self._life.concerns(state):
+            self._engine.wake(state.key, raw)
+
     def back(self, key: str, at: float) -> None:
         """Note that the kubelet of a pod was away until a time of day; wake the pod then."""
         state = self._engine.get(key)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from kwokctl.controller.lifecycle.admission.device_table import Devices
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
 from kwokctl.controller.lifecycle.ends import Eviction
@@ -36,6 +37,10 @@ class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
     """The eviction of the pod, if its node evicts it."""
     absence: Absence | None = None
     """The absence of the node's kubelet, if it has just returned."""
+    devices: Devices = ()
+    """The devices of the pod; none where its status says them already, as that of pods like it."""
+    shows_devices: bool = True
+    """Whether the API server keeps them in the status; else an annotation says them."""
     programs: ProgramRules = ()
     """The programs of images and commands, from documents of the cluster."""
 
@@ -56,6 +61,8 @@ class PodOutcome(NamedTuple):
 
     status: Json = None
     """Its new status; None if it stays as it is."""
+    annotations: Mapping[str, str] | None = None
+    """Those that change with it."""
     form: ObjectForm | None = None
     """The whole pod with the new status, where a plan has made it: instead of that."""
     due: float = NEVER
@@ -69,4 +76,10 @@ class PodOutcome(NamedTuple):
     @property
     def is_change(self) -> bool:
         """Whether there is something to be written."""
-        return bool(self.events) or self.deletes or self.status is not None or self.form is not None
+        return (
+            bool(self.events)
+            or self.deletes
+            or self.status is not None
+            or self.form is not None
+            or self.annotations is not None
+        )

@@ -4,11 +4,13 @@ A pure function of the pod, of what is known of its node, and of the time. All b
 containers is in the status, so that any controller can continue with a pod.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kwokctl.controller.lifecycle import reboot, whole_restart
+from kwokctl.controller.lifecycle.admission.device_table import Devices
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.container_states import EPHEMERAL
+from kwokctl.controller.lifecycle.device_status import annotation_of, by_container
 from kwokctl.controller.lifecycle.ends import (
     EVICTED,
     Eviction,
@@ -16,7 +18,8 @@ from kwokctl.controller.lifecycle.ends import (
     deadline_of,
     disruption,
     end_of,
-)  # fmt: skip
+    rejected,
+)
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod_conditions import TERMINAL, conditions_of, phase_of
@@ -25,6 +28,7 @@ from kwokctl.controller.lifecycle.pod_events import PodEvent
 from kwokctl.controller.lifecycle.resizing import let_replace, resize
 from kwokctl.controller.lifecycle.statuses import addresses_of
 from kwokctl.json_value import Json
+from kwokctl.kube.statuses import DEVICES_FIELD
 from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.replacing import replace
 
@@ -62,7 +66,7 @@ def _admit(pod: ObjectInJson, now: float, place: NodeOffer) -> PodOutcome:
     observed = {"observedGeneration": generation} if generation else {}
     if place.refusal is not None:
         reason, message = place.refusal
-        failed = {"phase": "Failed", "reason": reason, "message": f"Pod was rejected: {message}"}
+        failed = {"phase": "Failed", "reason": reason, "message": rejected(message)}
         event = PodEvent(type="Warning", reason=reason, message=message)
         status = {**before, **observed, **start, **failed, "conditions": []}
         return PodOutcome(status=status, events=(event,))
@@ -132,6 +136,7 @@ class _Life:
         events = (*self.events, *(event for each in self.containers.every for event in each.events))
         return PodOutcome(
             status=None if status == self.before else status,
+            annotations=None if place.shows_devices else self._annotations(place),
             due=min(self._dues(status)),
             events=events,
             memory=self.containers.memory(self.now),
@@ -160,6 +165,8 @@ class _Life:
         self.events += resizing.events
         status["conditions"] = resizing.conditions
         status |= addresses_of(place, has_pod=self._has_address())
+        if place.devices and place.shows_devices:
+            self._show(place.devices)
         status["containerStatuses"] = [resizing.status(each) for each in self.containers.regular]
         if self.containers.init:
             status["initContainerStatuses"] = [
@@ -169,6 +176,16 @@ class _Life:
             status[EPHEMERAL.statuses] = [each.status for each in debuggers]
         self.resizing = resizing.is_in_progress and not resizing.waits
         return status
+
+    def _annotations(self, place: NodeOffer) -> Mapping[str, str] | None:
+        return annotation_of(self.pod, place.devices) if place.devices else None
+
+    def _show(self, devices: Devices) -> None:
+        """Write the devices of the containers into their statuses."""
+        found = by_container(devices)
+        for each in self.containers.all:
+            if each.name in found:
+                each.status[DEVICES_FIELD] = found[each.name]
 
     def _found_phase(self) -> str:
         """Return the phase that follows from the containers, and from why the pod ends."""
@@ -217,7 +234,7 @@ class _Life:
     def _conclude(self, status: Json) -> None:
         """Write what a pod says that does not run any more."""
         if self.end is not None and self.end.reason and status["phase"] == "Failed":
-            status["reason"], status["message"] = self.end.reason, self.end.message
+            status["reason"], status["message"] = self.end.reason, self.end.said
         if self.end is not None and self.end.reason == EVICTED:
             at = write_moment(self.now)
             status["conditions"].append(disruption(self.end, self.meta.get("generation"), at))

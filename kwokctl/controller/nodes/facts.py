@@ -17,6 +17,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     labels: bytes = b"{}"
     allocatable: bytes = b"{}"
+    capacity: bytes = b""
     lacks: bool = False
     """Whether its capacity has a resource that is not allocatable."""
     taints: tuple[tuple[str, str], ...] = ()
@@ -24,6 +25,10 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     operating_system: str = "linux"
     pressure: str = ""
     """The annotation that says what it is short of."""
+    device_health: str = ""
+    """The annotation that says which of its devices are not healthy."""
+    device_inventory: str = ""
+    """The annotation that says how many it has if all is well."""
     conditions: tuple[str, ...] = ()
     """The types of its conditions that are True."""
     reported: tuple[str, ...] = ()

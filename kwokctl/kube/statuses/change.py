@@ -23,12 +23,17 @@ _REMEMBERED = 1024
 
 
 def check_change(
-    resource: Resource, before: Json, after: Json, parts: Collection[str] | None = None
+    resource: Resource,
+    before: Json,
+    after: Json,
+    parts: Collection[str] | None = None,
+    kept: Collection[str] = (),
 ) -> str | None:
     """Return the reason why the API server has to decide about another status of an object, or None.
 
     Such as `capacity.nvidia.com/gpu: '0.5' is not a whole number`. `parts` are those of the status that may
-    be others; without them it is seen which are. It is taken to accept all that it has accepted before.
+    be others; without them it is seen which are. It is taken to accept all that it has accepted before. `kept`
+    are fields that only some API servers keep, and this one does.
     """
     status = after.get("status") or {}
     known = before.get("status") or {}
@@ -40,7 +45,7 @@ def check_change(
     problem = check_status(resource, orjson.dumps(news))
     if problem is not None:
         return problem
-    change = StatusChange(after.get("spec") or {}, known, status)
+    change = StatusChange(after.get("spec") or {}, known, status, kept)
     for check in _checks(resource.kind, tuple(parts)):
         problem = check(change)
         if problem is not None:

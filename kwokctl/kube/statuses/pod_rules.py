@@ -18,7 +18,10 @@ _CONTAINERS = {
     "ephemeralContainerStatuses": "ephemeralContainers",
 }
 """The lists of containers' statuses, each with the list of the spec whose containers they are of."""
-_SPECIAL = frozenset({"allocatedResourcesStatus", "user", "volumeMounts"})
+DEVICES_FIELD = "allocatedResourcesStatus"
+"""The field of a container's status with the health of its devices; not all API servers keep it."""
+_SPECIAL = frozenset({DEVICES_FIELD, "user", "volumeMounts"})
+_HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _REMEMBERED = 1024
 """Types of conditions."""
 _ALWAYS, _ON_FAILURE = "Always", "OnFailure"
@@ -84,7 +87,7 @@ def _check_containers(change: StatusChange) -> str | None:
         if not after:
             continue
         before = change.before.get(part) or ()
-        problem = _check_special(before, after)
+        problem = _check_special(change, containers, before, after)
         if problem is None and before and before is not after:
             problem = _check_restarts(change.spec, containers, before, after)
         if problem is not None:
@@ -92,13 +95,42 @@ def _check_containers(change: StatusChange) -> str | None:
     return None
 
 
-def _check_special(before: Json, after: Json) -> str | None:
+def _check_special(change: StatusChange, containers: str, before: Json, after: Json) -> str | None:
     """Find fields that refer to the spec of a container, or that only some releases have."""
     for each in after:
         for field in _SPECIAL & each.keys():
-            if _is_special(field, each[field]) and each[field] not in _known(before, field):
-                return f"'{field}' of '{each.get('name')}': the API server has to decide"
+            if not _is_special(field, each[field]) or each[field] in _known(before, field):
+                continue
+            if (
+                field == DEVICES_FIELD
+                and field in change.kept
+                and _are_devices(change, containers, each)
+            ):
+                continue
+            return f"'{field}' of '{each.get('name')}': the API server has to decide"
     return None
+
+
+def _are_devices(change: StatusChange, containers: str, status: Json) -> bool:
+    """Return whether the devices of a container are of resources that it asks for.
+
+    That none occurs twice is not looked at: they are those of one pod of a controller that gives each to one.
+    """
+    named = [
+        each for each in change.spec.get(containers) or () if each.get("name") == status.get("name")
+    ]
+    asked = (named[0].get("resources") or {}).get("limits") or {} if named else {}
+    names = [resource.get("name") for resource in status[DEVICES_FIELD]]
+    return len({*names}) == len(names) and all(
+        resource.get("name") in asked
+        and all(
+            each.get("resourceID")
+            and each.get("health") in _HEALTH
+            and each.keys() <= {"resourceID", "health"}
+            for each in resource.get("resources") or ()
+        )
+        for resource in status[DEVICES_FIELD]
+    )
 
 
 def _is_special(field: str, value: Json) -> bool:

@@ -1,6 +1,6 @@
 """The form of a rule for statuses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeAlias
 
 from kwokctl.json_value import Json
@@ -14,6 +14,8 @@ class StatusChange(NamedTuple):
     """The status as it was."""
     after: Json
     """The status as it is to be: an API server can decode it."""
+    kept: Collection[str] = ()
+    """Fields that only some API servers keep, and this one does."""
 
 
 Check: TypeAlias = Callable[[StatusChange], str | None]

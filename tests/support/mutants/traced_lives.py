@@ -69,7 +69,7 @@ MUTANTS = (
     Mutant(Source._first_call, "if not isinstance(result, list | tuple)", "if False"),
     Mutant(Source._first_call, "self._lines.append(_like([variable], [result]))", "pass"),
     Mutant(Source._first_call, "counted({variable}, {len(result)})", "pass"),
-    Mutant(Source._first_call, ", _like(codes, result)", ""),
+    Mutant(Source._first_call, "self._lines.append(_like(codes, result))", "pass"),
     Mutant(source._counted, "len(found) != count", "len(found) < count"),
     Mutant(source._counted, "len(found) != count", "len(found) > count"),
     Mutant(source._addresses, "type(text) is not str or ", ""),
@@ -99,7 +99,9 @@ MUTANTS = (
         life_plans._levels, " or memory.at is not now", "",
         equivalent="what is remembered is always of the moment of the look",
     ),
-    Mutant(life_plans._after, "not is_sound(PODS, before, after, patch.document[\"status\"])", "False"),
+    Mutant(
+        life_plans._after, "if not is_sound(PODS, before, after, patch.document[\"status\"], patch.kept)", "if False",
+    ),
     Mutant(life_plans._after, "source.hole_of_traced", "source.hole"),
     # The plans that are kept.
     Mutant(LifePlans.outcome, "memory is not None and memory.arrived", "False"),

@@ -6,6 +6,7 @@ Source: HostPortInfo in pkg/scheduler/framework of Kubernetes 1.36.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from kwokctl.controller.lifecycle.admission.device_claims import DeviceClaims, device_claims_of
 from kwokctl.kube.pod_requests import Amounts, is_sidecar, requests_of
 
 _EVERY = "0.0.0.0"  # noqa: S104 - what a pod without an address of the host takes
@@ -52,8 +53,9 @@ class Claims(NamedTuple):
 
     requests: Amounts
     ports: HostPorts = ()
+    devices: DeviceClaims = ()
 
 
 def claims_of(spec: Mapping[str, Any]) -> Claims:
     """Return what a pod with this spec takes."""
-    return Claims(requests_of(spec), ports_of(spec))
+    return Claims(requests_of(spec), ports_of(spec), device_claims_of(spec))

@@ -105,6 +105,8 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True):
     taints: tuple[tuple[str, str], ...] = ()
     """Key and value of those with the effect NoExecute."""
     operating_system: str = "linux"
+    shortage: Refusal | None = None
+    """The refusal of a pod for which there are not enough devices."""
 
 
 def refusal_of(
@@ -113,6 +115,8 @@ def refusal_of(
     """Return why a node refuses a pod; None if it admits it. A caller passes the claims that it knows."""
     if node.pressures and (refusal := _under_pressure(pod, node.pressures)):
         return refusal
+    if node.shortage is not None:
+        return node.shortage
     if refusal := _of_another_system(pod, node.operating_system):
         return refusal
     return next(_reasons(pod["spec"], node, claims or claims_of(pod["spec"])), None)

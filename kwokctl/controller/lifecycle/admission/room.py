@@ -4,14 +4,23 @@ The sum for the pods of each node is kept as pods come and go.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
 import orjson
 
 from kwokctl.controller.lifecycle.admission.claims import Claims, HostPorts, claims_of
+from kwokctl.controller.lifecycle.admission.device_claims import ShortageError
+from kwokctl.controller.lifecycle.admission.device_table import (
+    Devices,
+    DeviceTable,
+    LostDevice,
+    unexpected,
+)
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, Refusal, refusal_of
+from kwokctl.controller.lifecycle.ends import UNEXPECTED
+from kwokctl.controller.lifecycle.moments import written_moment
 from kwokctl.controller.nodes.facts import NO_FACTS, NodeFacts, pressures_of
 from kwokctl.controller.nodes.node_registry import NodeRegistry
 from kwokctl.kube.pod_requests import Amounts, amounts
@@ -89,7 +98,11 @@ def _counted(requests: Amounts) -> dict[str, int]:
 
 
 def node_state(
-    name: str, facts: NodeFacts, used: Mapping[str, int], ports: HostPorts = ()
+    name: str,
+    facts: NodeFacts,
+    used: Mapping[str, int],
+    ports: HostPorts = (),
+    shortage: Refusal | None = None,
 ) -> NodeState:
     """Return what decides about one more pod; `used` and `ports` are what the others have."""
     return NodeState(
@@ -101,6 +114,7 @@ def node_state(
         ports=ports,
         taints=facts.taints,
         operating_system=facts.operating_system,
+        shortage=shortage,
     )
 
 
@@ -115,25 +129,69 @@ class NodeRoom:
     def __init__(self, nodes: NodeRegistry) -> None:
         self._nodes = nodes
         self._commitments = Commitments()
+        self._devices = DeviceTable()
 
-    def refusal(self, node: str, uid: str, pod: ObjectInJson, claims: Claims) -> Refusal | None:
+    def refusal(
+        self, node: str, uid: str, pod: ObjectInJson, claims: Claims, now: float
+    ) -> Refusal | None:
         """Return why a node refuses a pod that takes so much; None if it admits it, which is then counted."""
-        known = self._nodes.get(node)
-        facts = NO_FACTS if known is None else known.facts
+        facts = self._facts(node)
         used = self._commitments.used(node, without=uid)
         ports = self._commitments.ports(node, without=uid) if claims.ports else ()
-        refusal = refusal_of(pod, node_state(node, facts, used, ports), claims)
+        shortage = self._shortage(node, uid, claims, now) if claims.devices else None
+        refusal = refusal_of(pod, node_state(node, facts, used, ports, shortage), claims)
         if refusal is None:
             self._commitments.take(node, uid, claims)
+        elif claims.devices:
+            self._devices.release(node, uid)
         return refusal
 
-    def note(self, node: str, uid: str, pod: ObjectInJson) -> None:
-        """Count a pod that the node has taken before; count it again if its spec has changed."""
+    def note(
+        self, node: str, uid: str, pod: ObjectInJson, opened: Callable[[], ObjectInJson]
+    ) -> Sequence[LostDevice]:
+        """Count a pod that the node has taken before; count it again if its spec has changed.
+
+        `opened` returns the pod itself, where `pod` is one of those that are like it. Returns the pods that claim a
+        device of an older one.
+        """
         meta = pod["metadata"]
         is_changed = meta.get("generation") != pod["status"].get("observedGeneration")
         if is_changed or not self._commitments.counts(node, uid):
-            self._commitments.take(node, uid, claims_of(pod["spec"]))
+            claims = claims_of(pod["spec"])
+            self._commitments.take(node, uid, claims)
+            if claims.devices and not self._devices.has(node, uid):
+                return list(self._devices.note(node, uid, opened(), claims.devices))
+        return ()
 
     def release(self, node: str, uid: str) -> None:
         """Do not count a pod any more."""
         self._commitments.release(node, uid)
+        self._devices.release(node, uid)
+
+    def has_devices(self, node: str, uid: str) -> bool:
+        """Return whether it is known what devices a pod has, which may be none."""
+        return self._devices.has(node, uid)
+
+    def devices(self, node: str, uid: str) -> Devices:
+        """Return the devices of a pod, with their present health."""
+        return self._devices.of(node, uid, self._facts(node))
+
+    def restore_devices(self, node: str, uid: str, claims: Claims, now: float) -> None:
+        """Give devices to a pod that runs, and does not say that it has any; nothing if there are too few."""
+        if self._shortage(node, uid, claims, now) is not None:
+            self._devices.go_without(node, uid)
+
+    def are_devices_well(self, node: str) -> bool:
+        """Return whether nothing is said of the devices of a node."""
+        return not self._facts(node).device_health
+
+    def _facts(self, node: str) -> NodeFacts:
+        known = self._nodes.get(node)
+        return NO_FACTS if known is None else known.facts
+
+    def _shortage(self, node: str, uid: str, claims: Claims, now: float) -> Refusal | None:
+        try:
+            self._devices.give(node, uid, self._facts(node), claims.devices, written_moment(now))
+        except ShortageError as e:
+            return UNEXPECTED, unexpected(str(e))
+        return None

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from kwokctl.controller.cluster.kubelet_features import with_features
+from kwokctl.controller.cluster.kubelet_features import KubeletFeatures, kubelet_features
 from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
@@ -23,12 +23,22 @@ def metrics(**gates: int) -> bytes:
     return "\n".join(["# TYPE kubernetes_feature_enabled gauge", *lines, "other 1", ""]).encode()
 
 
-async def declared(kubelet: Kubelet, text: bytes, *, status: int = 200) -> tuple[str, ...]:
+async def found(text: bytes, *, status: int = 200) -> KubeletFeatures:
     async def answer(_: Request, reply: Reply) -> None:
         await reply.send(text, status=status)
 
     async with serving(answer) as server, Pool(Access(server=server.url)) as pool:
-        return (await with_features(kubelet, pool, Random(1))).features
+        return await kubelet_features(pool, Random(1))
+
+
+async def declared(kubelet: Kubelet, text: bytes, *, status: int = 200) -> tuple[str, ...]:
+    return (await found(text, status=status)).declared_by(kubelet).features
+
+
+async def test_devices_are_shown_where_the_api_server_keeps_them() -> None:
+    assert (await found(metrics(ResourceHealthStatus=1))).shows_devices
+    assert not (await found(metrics(ResourceHealthStatus=0))).shows_devices
+    assert not (await found(b"forbidden", status=403)).shows_devices
 
 
 @pytest.mark.parametrize(

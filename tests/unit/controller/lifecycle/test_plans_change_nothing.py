@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from kwokctl.fleet.allocations import allocations_of
 from tests.support.kubelet_recordings.cases import cases
 from tests.support.living_pods import Deed, lived, random_pods, recorded_pods, refused
 
@@ -60,6 +61,32 @@ def test_writes_that_fail_are_tried_again_the_same_with_plans_and_without(seed: 
     slow = lived(pods, deeds, seconds=60, is_planned=False)
 
     assert quick.observed() == slow.observed()
+
+
+@pytest.mark.parametrize("takeover", [0.0, 3.3, 13.3])
+def test_pods_with_devices_live_the_same_with_plans_and_without(takeover: float) -> None:
+    pods, deeds, seconds = recorded_pods("crashes", 40, Random(3))
+    for number, (_, pod) in enumerate(pods):
+        [main] = pod["spec"]["containers"]
+        asked = {"nvidia.com/gpu": str(1 + number % 2)}
+        main["resources"] = {"limits": asked, "requests": asked}
+
+    quick = lived(pods, deeds, seconds=seconds, takeover=takeover)
+    slow = lived(pods, deeds, seconds=seconds, takeover=takeover, is_planned=False)
+
+    assert quick.observed() == slow.observed()
+    assert quick.planned > len(pods)
+    held: dict[str, list[str]] = {}
+    for _, pod in pods:
+        stored = quick.pod(pod["metadata"]["name"])
+        assert stored is not None
+        ids = [each.device_id for each in allocations_of(stored)]
+        held.setdefault(stored["spec"]["nodeName"], []).extend(ids)
+        [main] = pod["spec"]["containers"]
+        assert stored["status"]["phase"] == "Failed" or len(ids) == int(
+            main["resources"]["limits"]["nvidia.com/gpu"]
+        )
+    assert all(len({*ids}) == len(ids) for ids in held.values())
 
 
 def test_pods_that_are_taken_over_are_planned_again() -> None:

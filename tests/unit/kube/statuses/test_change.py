@@ -224,6 +224,29 @@ def test_what_only_some_releases_check_of_a_container_is_left_to_them(fields: An
     assert problem(PODS, after, containers(RUNNING, restartCount=1, **fields)) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "device", "is_taken"),
+    [
+        ("nvidia.com/gpu", {"resourceID": "GPU-1", "health": "Healthy"}, True),
+        ("nvidia.com/gpu", {"resourceID": "GPU-1", "health": "Unwell"}, False),
+        ("nvidia.com/gpu", {"resourceID": "", "health": "Healthy"}, False),
+        ("nvidia.com/gpu", {"resourceID": "1", "health": "Healthy", "message": "m"}, False),
+        ("amd.com/gpu", {"resourceID": "GPU-1", "health": "Healthy"}, False),
+    ],
+)
+def test_devices_are_taken_where_the_api_server_keeps_them_and_the_container_asks_for_them(
+    name: str, device: Any, is_taken: bool
+) -> None:
+    spec = {"containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}
+    field = {"allocatedResourcesStatus": [{"name": name, "resources": [device]}]}
+    before = {"spec": spec, "status": containers(RUNNING)}
+    after = {"spec": spec, "status": containers(RUNNING, **field)}
+
+    kept = check_change(PODS, before, after, kept=["allocatedResourcesStatus"])
+    assert (kept is None) is is_taken
+    assert check_change(PODS, before, after) is not None
+
+
 def test_what_is_right_of_a_pod_is_taken() -> None:
     both = [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]
     before = {

@@ -1,0 +1,48 @@
+"""The devices of pods where the API server drops them from statuses, as those before Kubernetes 1.36 do."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from kwokctl.fleet.allocations import DEVICES, Allocation, allocations_of
+from tests.support.installed import Installed, until
+
+pytestmark = [pytest.mark.components, pytest.mark.e2e]
+
+GPU = "nvidia.com/gpu"
+OFF = "ResourceHealthStatus=false,ResourceHealthStatusMessage=false"
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    gates = ("--kube-feature-gates", OFF)
+    installed.ok("create", "cluster", "--stage", "pod-kubelet", "--wait", *gates)
+    installed.ok("scale", "dgx-h100", "--replicas", "1", "--wait")
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def run(cluster: Installed, name: str) -> list[Allocation]:
+    """Let a pod with two GPUs run; return its devices."""
+    container = {"name": "main", "image": "x", "resources": {"limits": {GPU: "2"}}}
+    spec = {"spec": {"containers": [container]}}
+    cluster.kubectl("run", name, "--image=x", f"--overrides={json.dumps(spec)}")
+    until(f"{name} runs", lambda: cluster.found("pods", name)["status"].get("phase") == "Running")
+    return list(allocations_of(cluster.found("pods", name)))
+
+
+def test_an_annotation_says_them_also_to_the_next_controller(cluster: Installed) -> None:
+    first = run(cluster, "first")
+    found = cluster.found("pods", "first")
+    assert len(first) == 2
+    assert DEVICES in found["metadata"]["annotations"]
+    assert "allocatedResourcesStatus" not in found["status"]["containerStatuses"][0]
+
+    os.kill(cluster.pids()["kwok-controller"], signal.SIGKILL)
+    cluster.ok("start", "cluster")
+    second = run(cluster, "second")
+    assert list(allocations_of(cluster.found("pods", "first"))) == first
+    assert not {each.device_id for each in first} & {each.device_id for each in second}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.dataplane.leases.decode import StoredLease
+from kwokctl.fleet.allocations import allocations_of
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import NODES, PODS
@@ -195,6 +196,72 @@ def test_in_single_node_mode_other_nodes_and_their_pods_stay_as_they_are(
 
             assert condition(await client.get(NODES, None, own), "Ready") == "True"
             assert await look(client) == before
+
+    try:
+        ask(storage, story)
+    finally:
+        controllers.kill()
+
+
+GPU = "nvidia.com/gpu"
+
+
+def gpu_pod(name: str, on: str) -> Json:
+    body = _pod(name, on)
+    body["metadata"]["annotations"] = {"kwokctl.dev/life": "kubelet"}
+    body["spec"]["containers"][0]["resources"] = {"limits": {GPU: "2"}}
+    return body
+
+
+async def devices(client: Client, pods: Sequence[str]) -> dict[str, list[str]]:
+    """Wait until pods run; return the devices of each."""
+    async with asyncio.timeout(90):
+        while True:
+            found = {name: await client.get(PODS, "default", name) for name in pods}
+            if all(each["status"].get("phase") == "Running" for each in found.values()):
+                break
+            await asyncio.sleep(0.2)
+    return {name: [each.device_id for each in allocations_of(body)] for name, body in found.items()}
+
+
+def test_devices_stay_when_a_controller_is_killed_and_no_pod_gets_those_of_another(
+    storage: Installed, tmp_path: Path
+) -> None:
+    controllers = Controllers(kubeconfig_of(storage), tmp_path, lease_seconds=LEASE)
+    history = LeaseHistory("shared-")
+    nodes = [shared_node(number) for number in range(4)]
+    names = [node["metadata"]["name"] for node in nodes]
+
+    async def run(client: Client, prefix: str) -> dict[str, list[str]]:
+        pods = {f"{prefix}-{on}": on for on in names}
+        for name, on in pods.items():
+            await client.call("POST", PODS.path("default"), encoded(gpu_pod(name, on)))
+        return await devices(client, list(pods))
+
+    async def story(client: Client) -> None:
+        for node in nodes:
+            four = {GPU: "4", "pods": "9", "cpu": "4", "memory": "4Gi"}
+            node["status"] = {"capacity": four, "allocatable": four}
+            await client.call("POST", NODES.path(), encoded(node))
+        async with asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(history.follow(client))
+            controllers.start()
+            controllers.start()
+            await history.until(2, 2)
+            before = await run(client, "first")
+            controllers.end(0, signal.SIGKILL)
+            after = await run(client, "second")
+
+            assert await devices(client, list(before)) == before
+            for first, second in zip(before.values(), after.values(), strict=True):
+                assert len({*first, *second}) == 4
+            following.cancel()
+        for name in (*before, *after):
+            await client.call(
+                "DELETE", PODS.path("default", name), encoded({"gracePeriodSeconds": 0})
+            )
+        for name in names:
+            await client.call("DELETE", NODES.path(None, name))
 
     try:
         ask(storage, story)

@@ -154,6 +154,14 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             ],
         ),
         (
+            "scale node --replicas 5",
+            {"scale": ScaleResult(kind="Node", name="node", existing=5, companions=1)},
+            [
+                "'node' has 5 nodes (1 companion created). See them with:",
+                "kwokctl kubectl get nodes -l kwok.x-k8s.io/kwokctl-scale=node",
+            ],
+        ),
+        (
             "scale pod --replicas 5",
             {"scale": ScaleResult(kind="Pod", name="pod", existing=5)},
             [

@@ -229,13 +229,11 @@ def in_words(
         ready += f" but {result.broken:,} broken on purpose"
     changes = [
         f"{number:,} {what}"
-        for number, what in (
-            (result.created, "created"),
-            (result.deleted, "deleted"),
-            (result.companions, "companions created"),
-        )
+        for number, what in ((result.created, "created"), (result.deleted, "deleted"))
         if number
     ]
+    if result.companions:
+        changes.append(f"{amount(result.companions, 'companions')} created")
     return (
         f"'{result.name}' has {objects_of(result)}{ready} ({', '.join(changes) or 'nothing to do'})"
         f"{_held(result)}"

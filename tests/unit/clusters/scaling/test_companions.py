@@ -1,14 +1,20 @@
 """Further objects beside those of a set: made with them, gone with them, made again by the same command."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from kwokctl.clusters.scaling.companions import described
 from kwokctl.clusters.scaling.objects.companion_objects import COMPANION_OF
+from kwokctl.clusters.scaling.objects.render import Renderer
+from kwokctl.clusters.scaling.scale_request import ScaleRequest
+from kwokctl.clusters.state.resource_templates import load_templates
 from kwokctl.errors import ConfigError, ConflictError
+from kwokctl.kube.resource import NODES
 from tests.support.listener import Listener
 from tests.support.memory_cluster import MemoryCluster
-from tests.support.scaled_sets import scale
+from tests.support.scaled_sets import own_template, scale
 
 NODE = "{apiVersion: v1, kind: Node}"
 CRD = "apiextensions.k8s.io/v1"
@@ -230,3 +236,26 @@ def test_pods_own_companions_in_their_own_namespace_only() -> None:
 
     with pytest.raises(ConfigError, match="outside of the namespace"):
         scale(cluster, kind="own", template=pod, companions=[SLICE], replicas=1)
+
+
+def test_a_dry_run_says_what_is_made_and_what_is_left_out() -> None:
+    unserved = {
+        "for": "set",
+        "template": "{apiVersion: kueue.x-k8s.io/v1beta1, kind: Topology, metadata: {name: racks}}",
+    }
+    document = own_template(NODE, [SLICE, SETTINGS, unserved])
+    template = load_templates([document])["own"]
+    renderer = Renderer(template, ScaleRequest(kind="own", replicas=2), lambda: 0.0)
+
+    async def lines(size: int) -> list[str]:
+        return [line async for line in described(renderer, NODES, MemoryCluster(), size)]
+
+    assert asyncio.run(lines(2)) == [
+        "With each of them: such as CustomResourceDefinition 'own-000000-slice'",
+        "With all of them: Namespace 'own-rack-0'",
+        (
+            "Left out: Topology 'racks': the cluster does not serve 'Topology' of "
+            "'kueue.x-k8s.io/v1beta1'"
+        ),
+    ]
+    assert asyncio.run(lines(0)) == []

@@ -5,7 +5,8 @@ the nodes 0 to 3 the first rack. So the place of a node is the same after a rest
 fork. Units have the name of the set before their number, since racks of another set are other racks.
 
 The labels that say it are those of a vocabulary: of topograph
-(https://github.com/NVIDIA/topograph), of the nodes of GKE, EKS and OKE, and of the examples of Kueue and KAI.
+(https://github.com/NVIDIA/topograph), of the nodes of GKE, EKS and OKE, of the examples of Kueue and KAI, and those from
+which Volcano's discovery makes HyperNodes.
 A rack is never a `topology.kubernetes.io/zone`: the node lifecycle controller stops evictions in a zone of up
 to 50 nodes when more than 55 % of them are silent. Power feeds have no label in any vocabulary.
 """
@@ -88,6 +89,10 @@ VOCABULARIES: Mapping[str, Mapping[str, str]] = {
     "kai": {
         "cloud.provider.com/topology-block": "spine",
         "cloud.provider.com/topology-rack": "rack",
+    },
+    "volcano": {
+        "volcano.sh/hypernode": "leaf",
+        "volcano.sh/hypercluster": "spine",
     },
     "none": {},
 }

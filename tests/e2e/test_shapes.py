@@ -1,6 +1,7 @@
 """Nodes of known machines in a real cluster: what a scheduler and a person see of them."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,6 +75,95 @@ def test_a_pod_that_wants_a_machine_by_its_label_runs_there(cluster: Installed) 
 
     node = cluster.kubectl("get", "pod", "train", "-o", "jsonpath={.spec.nodeName}")
     assert node.startswith("dgx-h100-")
+
+
+def applied(cluster: Installed, body: dict[str, Any]) -> None:
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+
+
+def pods_of(cluster: Installed, app: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(
+        cluster.kubectl("get", "pods", "-l", f"app={app}", "-o", "json")
+    )["items"]
+    return found
+
+
+def test_pods_are_spread_over_racks_by_their_label(cluster: Installed) -> None:
+    rack = "cloud.provider.com/topology-rack"
+    three_racks = ("--replicas", "6", "--param", ".topology.nodesPerRack = 2")
+    kueue = ("--param", '.topology.vocabularies += ["kueue"]')
+    cluster.ok("scale", "dgx-h100", "spread", *three_racks, *kueue, "--wait")
+    spec = {
+        "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": rack,
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": "shards"}},
+            }
+        ],
+        "containers": [
+            {"name": "x", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
+        ],
+    }
+    template = {"metadata": {"labels": {"app": "shards"}}, "spec": spec}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "shards"},
+        "spec": {
+            "replicas": 9,
+            "selector": {"matchLabels": {"app": "shards"}},
+            "template": template,
+        },
+    }
+    applied(cluster, deployment)
+    cluster.kubectl("rollout", "status", "deployment/shards", "--timeout=300s")
+
+    rack_of = {
+        each["metadata"]["name"]: each["metadata"]["labels"].get(rack)
+        for each in nodes(cluster, "dgx-h100")
+    }
+    racks = Counter(rack_of[pod["spec"]["nodeName"]] for pod in pods_of(cluster, "shards"))
+    assert racks == {f"spread-rack-000{number}": 3 for number in range(3)}
+    cluster.kubectl("delete", "deployment", "shards", "--wait")
+
+
+def test_a_daemonset_that_selects_machines_with_gpus_runs_on_each_of_them(
+    cluster: Installed,
+) -> None:
+    cluster.ok("scale", "dgx-a100", "--replicas", "2", "--wait")
+    cluster.ok("scale", "m6i-4xlarge", "--replicas", "2", "--wait")
+    # Charts for NVIDIA's device plugin and exporters accept what feature discovery labels, or the older label of the PCI vendor.
+    terms = [
+        {"matchExpressions": [{"key": key, "operator": "In", "values": ["true"]}]}
+        for key in ("feature.node.kubernetes.io/pci-10de.present", "nvidia.com/gpu.present")
+    ]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    spec = {
+        "affinity": {"nodeAffinity": required},
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
+        "containers": [{"name": "x", "image": "x"}],
+    }
+    daemons = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "plugin"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "plugin"}},
+            "template": {"metadata": {"labels": {"app": "plugin"}}, "spec": spec},
+        },
+    }
+    applied(cluster, daemons)
+    cluster.kubectl("rollout", "status", "daemonset/plugin", "--timeout=300s")
+
+    listed = cluster.kubectl("get", "nodes", "-l", "nvidia.com/gpu.present=true", "-o", "name")
+    machines = {name.removeprefix("node/") for name in listed.split()}
+    assert {pod["spec"]["nodeName"] for pod in pods_of(cluster, "plugin")} == machines
+    assert {"dgx-a100-000000", "dgx-a100-000001"} <= machines
+    assert not any(name.startswith("m6i") for name in machines)
+    cluster.kubectl("delete", "daemonset", "plugin", "--wait")
 
 
 def test_the_fleet_is_shown_as_a_tree_with_what_is_in_use(cluster: Installed) -> None:

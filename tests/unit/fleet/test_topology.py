@@ -78,6 +78,16 @@ def test_labels_of_several_vocabularies_are_there_together() -> None:
     }
 
 
+def test_volcano_finds_two_tiers_of_switches() -> None:
+    labels = topology_labels({**BY, "vocabularies": ["volcano"], "zones": []})
+    units = {label: topology_unit(BY, "f", level, 36) for label, level in labels.items()}
+
+    assert units == {
+        "volcano.sh/hypernode": "f-leaf-0001",
+        "volcano.sh/hypercluster": "f-spine-0000",
+    }
+
+
 def test_an_nvlink_domain_is_there_if_it_is_the_rack() -> None:
     domain = "accelerator.topograph.run/domain"
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -118,6 +118,75 @@ def test_controllers_join_leave_and_are_killed_and_no_lease_ends_that_need_not(
         ask(storage, story)
     finally:
         controllers.kill()
+
+
+SHAPES = ("p5", "gb200-nvl72")
+EACH = 6
+
+
+def _on_machines(storage: Installed) -> Iterator[str]:
+    """Make nodes of two shapes; yield their names."""
+    for shape in SHAPES:
+        name, replicas = f"machine-{shape}", f"--replicas={EACH}"
+        storage.ok("scale", shape, name, replicas, "--param", '.labels.sharing = "yes"')
+        yield from (f"{name}-{number:06}" for number in range(EACH))
+
+
+async def _with_devices(client: Client, names: Sequence[str]) -> None:
+    """Put two pods with GPUs on each node."""
+    for name in names:
+        for number in range(2):
+            pod = _pod(f"{name}-{number}", name)
+            pod["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 2}}
+            await client.call("POST", PODS.path("default"), encoded(pod))
+
+
+async def _machines(client: Client, names: Sequence[str]) -> Json:
+    """Return what must stay as it is: what the nodes are and have, and the whole status of their pods."""
+    nodes = [await client.get(NODES, None, name) for name in names]
+    pods = [await client.get(PODS, "default", f"{name}-{n}") for name in names for n in range(2)]
+    return {
+        "places": [node["metadata"]["annotations"]["kwokctl.dev/place"] for node in nodes],
+        "labels": [node["metadata"]["labels"] for node in nodes],
+        "resources": [(n["status"]["capacity"], n["status"]["allocatable"]) for n in nodes],
+        "pods": [pod["status"] for pod in pods],
+    }
+
+
+def test_machines_and_their_pods_stay_as_they_are_when_a_controller_is_killed(
+    storage: Installed, tmp_path: Path
+) -> None:
+    controllers = Controllers(kubeconfig_of(storage), tmp_path, lease_seconds=LEASE)
+    history = LeaseHistory("machine-")
+    names = list(_on_machines(storage))
+
+    async def story(client: Client) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(history.follow(client))
+            await _with_devices(client, names)
+            controllers.start(KWOK)
+            controllers.start()
+            await history.until_shared(2 * EACH, among=2)
+            for name in names:
+                await until_it_runs(client, f"{name}-0")
+                await until_it_runs(client, f"{name}-1")
+            before = await _machines(client, names)
+            assert len({place.partition(",")[0] for place in before["places"]}) > len(SHAPES)
+
+            controllers.end(0, signal.SIGKILL)
+            await history.until(2 * EACH)
+
+            assert history.held() == {controllers.holder(1): 2 * EACH}
+            assert await _machines(client, names) == before
+            following.cancel()
+
+    try:
+        ask(storage, story)
+    finally:
+        controllers.kill()
+        storage.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
+        for shape in SHAPES:
+            storage.ok("scale", shape, f"machine-{shape}", "--replicas=0")
 
 
 async def silence(client: Client, node: str, word: str | None) -> None:

@@ -13,6 +13,7 @@ from docs import (
     generate_cli,
     generate_compatibility,
     generate_conformance,
+    generate_faults,
     generate_fleets,
     generate_kwok,
     generate_measure,
@@ -29,6 +30,7 @@ GENERATORS = (
     generate_measure,
     generate_conformance,
     generate_fleets,
+    generate_faults,
     generate_chart,
     render_performance,
 )

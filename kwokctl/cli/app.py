@@ -30,6 +30,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "scale": ("scale",),
     "load": ("load",),
     "plan": ("plan",),
+    "fault": ("fault",),
     "time_travel.snapshot": ("snapshot",),
     "measuring.measure": ("measure",),
     "inspection.logs": ("logs", "export"),

@@ -29,6 +29,7 @@ from kwokctl.controller.configuration import KIND as OF_CONTROLLER
 from kwokctl.controller.configuration import OPTIONS, ControllerOption
 from kwokctl.controller.documents.program_documents import ContainerProgramShape
 from kwokctl.expr import yaml
+from kwokctl.faults.class_schema import SHAPED as FAULTS
 from kwokctl.json_value import Json
 
 _RESOURCE = "KwokctlResource"
@@ -38,6 +39,7 @@ _SHAPED: tuple[Shaped, ...] = (
     (add_ons.KIND, add_ons.API_VERSION, AddOnShape),
     (rules.KIND, rules.API_VERSION, SnapshotRules),
     (PROGRAM, OWN, ContainerProgramShape),
+    *FAULTS,
 )
 _PRESERVED = "x-kubernetes-preserve-unknown-fields"
 _EXTENSION = "x-kubernetes-"

@@ -27,7 +27,7 @@ KINDS = {
         "ClusterResourceUsage",
         "Metric",
     ),
-    OWN: ("ContainerProgram", "Load"),
+    OWN: ("ContainerProgram", "Load", "FaultClass", "FaultDialect"),
     "action.kwok.x-k8s.io/v1alpha1": ("ResourcePatch",),
     "kind.x-k8s.io/v1alpha4": ("Cluster",),
 }
@@ -37,6 +37,10 @@ PROGRAM = "ContainerProgram"
 """The kind of document that says what the programs of fake containers do."""
 LOAD = "Load"
 """The kind of document that says what arrives at a cluster, and when."""
+FAULT_CLASS = "FaultClass"
+"""The kind of document that says what breaks, and who shows what of it."""
+FAULT_DIALECT = "FaultDialect"
+"""The kind of document that says how a stack shows faults."""
 RECORDED = "ResourcePatch"
 """The kind of document that is a part of recordings."""
 FOR_KUBELET = frozenset(KINDS[KWOK]) - {STAGE}

@@ -43,6 +43,7 @@ Cluster commands:
   scale         Create or delete objects until there are as many as requested
   load          Let objects arrive and change, and remove them
   plan          Estimate the etcd size and the memory that nodes and pods need
+  fault         List and explain the faults that fleets have
   snapshot      Save and restore a cluster's data, and rewind it
   measure       Measure how fast pods and Jobs are scheduled, run and end, in
                 any cluster

@@ -185,6 +185,8 @@ TAKEN: Mapping[str, Taken] = {
     "snapshot replay --speed": _nothing,
     "snapshot save --rules": _nothing,  # for another format
     "get shapes names": _nothing,  # no shape has such a name
+    "DIALECT": _nothing,  # there is no such one
+    "LAYER": _empty,
     "measure --figure": _nothing,
     "measure --from": _nothing,
     "measure --gang-label": _LABEL,

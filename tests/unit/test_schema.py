@@ -22,6 +22,7 @@ FILES = [
     *sorted((ROOT / "templates/stages").rglob("*.yaml")),
     *sorted((ROOT / "templates/objects").rglob("*.yaml")),
     *sorted((ROOT / "templates/fleets").rglob("*.yaml")),
+    *sorted((ROOT / "templates/faults").rglob("*.yaml")),
     *sorted((ROOT / "templates/metrics").rglob("*.yaml")),
     *sorted((ROOT / "templates/addons").rglob("addon.yaml")),
 ]

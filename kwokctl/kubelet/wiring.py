@@ -35,8 +35,11 @@ from kwokctl.kubelet.relays import relay_routes
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kubelet.streams.stream_routes import StreamRoutes
 from kwokctl.kubelet.telemetry import nvidia_smi
+from kwokctl.kubelet.telemetry.gpu_pages import GpuPages
 from kwokctl.kubelet.telemetry.gpu_state import GpuStates
+from kwokctl.kubelet.usage.node_meters import FleetMeters
 from kwokctl.kubelet.usage.usage_routes import UsageRoutes
+from kwokctl.kubelet.usage.usage_rules import read_usages
 
 
 class KubeletSubjects:
@@ -52,8 +55,9 @@ class KubeletSubjects:
         """Answer by the documents of files; ConfigError for those that are wrong."""
         logs = read_lookup(LOGS, documents)
         self._logs = ContainerLogs(fleet, logs, changes, wall)
-        self.usage = UsageRoutes(fleet, documents, wall)
-        self.gpus = GpuStates(self.usage.meters)
+        meters = FleetMeters(fleet, read_usages(documents), wall)
+        self.gpus = GpuStates(meters)
+        self.usage = UsageRoutes(fleet, documents, meters, GpuPages(self.gpus))
         programs = {nvidia_smi.NAME: nvidia_smi.NvidiaSmi(fleet, self.gpus, wall)}
         self._streams = StreamRoutes(fleet, documents, changes, os.environ, programs)
         self.uses: Mapping[str, Use] = {
@@ -62,11 +66,6 @@ class KubeletSubjects:
             **self.usage.uses,
         }
         """The functions that put custom resources into force, by kind."""
-
-    def changed(self, node: str) -> None:
-        """Note a change of a node or its pods at once: the state of GPUs follows from the meters."""
-        self.usage.changed(node)
-        self.gpus.changed(node)
 
     def routes(self) -> Iterable[Route]:
         """Return the paths of all subjects."""
@@ -102,7 +101,7 @@ class KubeletProcess:
             allow_all=settings.allow_all,
         )
         self._subjects = KubeletSubjects(self._fleet, settings.documents, self._changes, wall)
-        self._fleet.listen(self._subjects.changed)
+        self._fleet.listen(self._subjects.usage.changed)
         self._custom = [
             CustomResources(
                 client, kind, self._subjects.uses[kind], Verdicts(client, kind, wall), random,

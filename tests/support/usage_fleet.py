@@ -1,5 +1,6 @@
 """A fleet that a test changes by hand, and a clock that it moves."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,15 +9,19 @@ from kwokctl.config.config_documents import Document
 from kwokctl.embedded.http.messages import Request
 from kwokctl.expr import yaml
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
+from kwokctl.kubelet.telemetry.gpu_pages import GpuPages
 from kwokctl.kubelet.telemetry.gpu_state import GpuStates
 from kwokctl.kubelet.usage.metric_documents import read_metrics
 from kwokctl.kubelet.usage.metric_pages import usual_metrics
+from kwokctl.kubelet.usage.node_meters import FleetMeters
 from kwokctl.kubelet.usage.usage_routes import UsageRoutes
+from kwokctl.kubelet.usage.usage_rules import read_usages
 
 START = 1_800_000_000.0
 """When the containers of a test start."""
 _USUAL = usual_metrics()
 read_metrics([_USUAL])  # loads what no test may load while its loop runs
+_SERIES = re.compile(r"(\w+(?:\{.*\})?) (\S+)(?: \d+)?")
 RESOURCE = "/metrics/nodes/{}/metrics/resource"
 
 
@@ -74,8 +79,10 @@ class HandFleet:
 
     def __post_init__(self) -> None:
         """Begin to serve."""
-        self.routes = UsageRoutes(self, [_USUAL, *documents(self.text)], lambda: START + self.age)
-        self.gpus = GpuStates(self.routes.meters)
+        known = [_USUAL, *documents(self.text)]
+        meters = FleetMeters(self, read_usages(known), lambda: START + self.age)
+        self.gpus = GpuStates(meters)
+        self.routes = UsageRoutes(self, known, meters, GpuPages(self.gpus))
 
     async def watched(self) -> None:
         """Do nothing: all is known."""
@@ -104,7 +111,6 @@ class HandFleet:
     def changed(self, node: str = "a") -> None:
         """Tell that a node or its pods have changed, as the watch does."""
         self.routes.changed(node)
-        self.gpus.changed(node)
 
     async def get(self, path: str, **more: Any) -> bytes:
         """Return what is answered at a path; raise RefusedError for a refusal."""
@@ -119,5 +125,5 @@ class HandFleet:
     async def series(self, path: str = RESOURCE.format("a"), **more: Any) -> Mapping[str, float]:
         """Return the values of all series at a path."""
         lines = (await self.get(path, **more)).decode().splitlines()
-        pairs = (line.split(" ") for line in lines if not line.startswith("#"))
-        return {name: float(value) for name, value, *_ in pairs}
+        found = (_SERIES.fullmatch(line) for line in lines if not line.startswith("#"))
+        return {match[1]: float(match[2]) for match in found if match}

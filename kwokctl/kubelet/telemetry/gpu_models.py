@@ -1,7 +1,6 @@
 """The products whose power, temperatures and clocks are known; the data are in `templates/telemetry`."""
 
 from collections.abc import Mapping
-from functools import cache
 
 import msgspec
 
@@ -69,23 +68,25 @@ class GpuModel(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
     """The fields whose values no source gives."""
 
 
-def model_of(gpu: Gpu) -> GpuModel:
-    """Return the model of a GPU by the name of its product."""
-    known = _models()
-    return known.get(_key(gpu.product)) or known[""]
+def _key(product: str) -> str:
+    """Return a name without hyphens: in labels they also stand for spaces."""
+    return product.replace("-", " ")
 
 
-def driver_version(labels: Mapping[str, str], model: GpuModel) -> str:
-    """Return the version of the driver on a node: what its label says, or the usual one of its GPUs."""
-    return labels.get(_DRIVER) or model.driver
-
-
-@cache
 def _models() -> Mapping[str, GpuModel]:
     known = msgspec.convert(yaml.load(assets.text(_DATA)), tuple[GpuModel, ...])
     return {_key(each.product): each for each in known}
 
 
-def _key(product: str) -> str:
-    """Return a name without hyphens: in labels they also stand for spaces."""
-    return product.replace("-", " ")
+_MODELS = _models()
+"""The models by product; they are read before the server answers, which must not wait for a file."""
+
+
+def model_of(gpu: Gpu) -> GpuModel:
+    """Return the model of a GPU by the name of its product."""
+    return _MODELS.get(_key(gpu.product)) or _MODELS[""]
+
+
+def driver_version(labels: Mapping[str, str], model: GpuModel) -> str:
+    """Return the version of the driver on a node: what its label says, or the usual one of its GPUs."""
+    return labels.get(_DRIVER) or model.driver

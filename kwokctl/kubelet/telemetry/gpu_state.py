@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kwokctl.fleet.devices import GPU, Gpu, gpu_of, gpus, is_device
+from kwokctl.fleet.devices import GPU, Gpu, device_ids, gpu_of, gpus, is_device
 from kwokctl.kubelet.fleet.views import NodeView
 from kwokctl.kubelet.telemetry.gpu_models import GpuModel, driver_version, model_of
 from kwokctl.kubelet.usage.node_meters import FleetMeters, NodeMeters
@@ -39,6 +39,10 @@ class GpuUser(msgspec.Struct, frozen=True, kw_only=True):
     """The part of the time in which it uses its device, from 0 to 1."""
     framebuffer: int = 0
     """The memory that it uses there, in MiB."""
+    room: int = 0
+    """The memory that it may use there, in MiB."""
+    instance: int = 0
+    """The number of its part of MIG in the GPU; 0 for all else."""
 
 
 class GpuReading(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,15 +94,17 @@ class _Use(msgspec.Struct):
         return self.weight * (self.work.total(now) - self.before)
 
     def framebuffer(self, room: int, now: float) -> int:
+        """Return the memory that is used of this room, in MiB: an amount up to 1 is a share of it."""
         amount = self.memory.rate(now)
-        used = amount * room * self.part if amount <= 1 else amount / self.devices / _MEBI
-        return min(round(used), round(room * self.part))
+        return min(round(amount * room if amount <= 1 else amount / self.devices / _MEBI), room)
 
 
 class _GpuWork(msgspec.Struct):
     """The work that a GPU has done, and the containers for which it works."""
 
     gpu: Gpu
+    model: GpuModel
+    driver: str
     done: float = 0.0
     """Seconds of work for those who have left."""
     uses: tuple[_Use, ...] = ()
@@ -133,9 +139,7 @@ class NodeGpus:
         view, before = self.meters.view, self._works
         if view is not self._view:
             found = gpus(view.name, view.labels, device_counts(view))
-            self._works = {gpu.index: before.get(gpu.index) or _GpuWork(gpu) for gpu in found}
-            for gpu in found:
-                self._works[gpu.index].gpu = gpu
+            self._works = {gpu.index: _of_node(gpu, view, before.get(gpu.index)) for gpu in found}
             self._view = view
         uses = self._uses() if self._works else {}
         for index, work in self._works.items():
@@ -145,8 +149,7 @@ class NodeGpus:
         """Return the state of each GPU at a time."""
         age = max(now - self.meters.view.created, 0.0)
         for work in self._works.values():
-            model = model_of(work.gpu)
-            yield _reading(work, model, driver_version(self.meters.view.labels, model), age, now)
+            yield _reading(work, age, now)
 
     def _uses(self) -> Mapping[int, Sequence[_Use]]:
         """Return the running containers that use a GPU, by its index."""
@@ -162,6 +165,7 @@ class NodeGpus:
                 user = GpuUser(
                     namespace=pod.view.namespace, pod=pod.view.name, uid=pod.view.uid,
                     container=each.container, device_id=each.device_id, resource=each.resource,
+                    instance=_instance(view, counts, each.resource, each.device_id),
                 )  # fmt: skip
                 use = _Use(
                     user=user, work=pod.meter(each.container, each.resource),
@@ -188,7 +192,15 @@ class GpuStates:
         Raises NoAnswerError when its kubelet is silent.
         """
         found = self.of(node)
-        return () if found is None else tuple(found.readings(self._meters.now()))
+        return () if found is None else self.readings_of(found)
+
+    def readings_of(self, gpus: NodeGpus) -> Sequence[GpuReading]:
+        """Return the state of GPUs at the moment that was looked at last."""
+        return tuple(gpus.readings(self._meters.now()))
+
+    def known(self, node: str) -> NodeGpus | None:
+        """Return the GPUs of a node that has been asked about."""
+        return self._nodes.get(node)
 
     def of(self, node: str) -> NodeGpus | None:
         """Return the GPUs of a node as they are now, None if there is no such node."""
@@ -227,6 +239,15 @@ def mig_profile(resource: str) -> str:
     return resource.removeprefix(_MIG) if resource.startswith(_MIG) else ""
 
 
+def _instance(view: NodeView, counts: Mapping[str, int], resource: str, device_id: str) -> int:
+    """Return the number of a part of MIG among those of its profile in its GPU, from 1 on; 0 for all else."""
+    if not mig_profile(resource):
+        return 0
+    ids = device_ids(view.name, view.labels, counts, resource)
+    each = max(len(ids) // max(len(gpus(view.name, view.labels, counts)), 1), 1)
+    return ids.index(device_id) % each + 1
+
+
 def _divide(uses: Sequence[_Use]) -> None:
     """Give each user its part: by the profile of MIG, else equal parts of time and memory."""
     whole = sum(1 for use in uses if not mig_profile(use.user.resource))
@@ -241,8 +262,17 @@ def _part_of(profile: str) -> float:
     return min(int(slices) / _SLICES, 1.0) if slices.isdecimal() else 0.0
 
 
-def _reading(work: _GpuWork, model: GpuModel, driver: str, age: float, now: float) -> GpuReading:
-    gpu = work.gpu
+def _of_node(gpu: Gpu, view: NodeView, before: _GpuWork | None) -> _GpuWork:
+    """Return the work of a GPU, which goes on if the node has only changed."""
+    model = model_of(gpu)
+    work = _GpuWork(gpu, model, driver_version(view.labels, model))
+    if before is not None:
+        work.done, work.uses = before.done, before.uses
+    return work
+
+
+def _reading(work: _GpuWork, age: float, now: float) -> GpuReading:
+    gpu, model = work.gpu, work.model
     room = max((gpu.memory or model.memory) - model.reserved, 0)
     users = tuple([_as_user(use, room, now) for use in work.uses])
     load = min(sum([use.weight * use.work.rate(now) for use in work.uses]), 1.0)
@@ -254,7 +284,7 @@ def _reading(work: _GpuWork, model: GpuModel, driver: str, age: float, now: floa
     return GpuReading(
         gpu=gpu,
         model=model,
-        driver=driver,
+        driver=work.driver,
         utilization=load,
         memory_utilization=load * _MEMORY_WORK,
         framebuffer_used=used,
@@ -274,7 +304,7 @@ def _reading(work: _GpuWork, model: GpuModel, driver: str, age: float, now: floa
 
 
 def _as_user(use: _Use, room: int, now: float) -> GpuUser:
-    user = use.user
+    user, own_room = use.user, round(room * use.part)
     return GpuUser(
         namespace=user.namespace,
         pod=user.pod,
@@ -283,7 +313,9 @@ def _as_user(use: _Use, room: int, now: float) -> GpuUser:
         device_id=user.device_id,
         resource=user.resource,
         utilization=min(use.work.rate(now) / use.devices, 1.0),
-        framebuffer=use.framebuffer(room, now),
+        framebuffer=use.framebuffer(own_room, now),
+        room=own_room,
+        instance=user.instance,
     )
 
 

@@ -113,6 +113,7 @@ class FleetMeters:
     ) -> None:
         """Measure nodes of the fleet by documents; `clock` gives the POSIX time."""
         self.language = UsageLanguage(self._started)
+        self.documents = documents
         self._fleet = fleet
         self._rules = UsageRules(documents, self.language)
         self._clock = clock

@@ -4,7 +4,8 @@ Usage is in the form of a kubelet's `/stats/summary`, https://pkg.go.dev/k8s.io/
 The addresses are in the form of Prometheus' HTTP service discovery, https://prometheus.io/docs/prometheus/latest/http_sd/
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Protocol
 
 import msgspec
@@ -19,10 +20,11 @@ from kwokctl.expr.cel.values.quantities import parse_quantity
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kubelet.documents.in_force import lookup_uses
-from kwokctl.kubelet.fleet.views import FleetView
+from kwokctl.kubelet.fleet.views import FleetView, NodeView
 from kwokctl.kubelet.usage.metric_documents import METRIC, MetricDocument, read_metrics
 from kwokctl.kubelet.usage.metric_pages import MetricPages
 from kwokctl.kubelet.usage.node_meters import FleetMeters, NodeMeters
+from kwokctl.kubelet.usage.node_pages import NodePages, ScrapeTarget
 from kwokctl.kubelet.usage.pod_meters import PodMeters
 from kwokctl.kubelet.usage.usage_rules import USAGES, read_usages
 
@@ -35,23 +37,37 @@ class _Meters(Protocol):
     def cumulative_usage(self, resource: str, container: str = "") -> float: ...
 
 
-def summary(node: NodeMeters, now: float) -> bytes:
+Accelerators = Mapping[tuple[str, str], Sequence[Json]]
+"""The accelerators of containers, by the uid of the pod and by name."""
+
+
+def summary(node: NodeMeters, now: float, accelerators: Accelerators) -> bytes:
     """Return the summary of a node, at the moment that its meters are looked at."""
     time = format_time(now)
     used = _used(node, time)
     used["memory"].update(_available(node))
     own = {"nodeName": node.view.name, **_start(node.view.created), **used}
-    pods = [_pod(pod, time) for pod in node.pods.values()]
+    pods = [_pod(pod, time, accelerators) for pod in node.pods.values()]
     return msgspec.json.encode({"node": own, "pods": pods})
 
 
-def _pod(pod: PodMeters, time: str) -> dict[str, Json]:
+def _pod(pod: PodMeters, time: str, accelerators: Accelerators) -> dict[str, Json]:
     view = pod.view
+
+    def of_container(name: str) -> dict[str, Json]:
+        found = accelerators.get((view.uid, name))
+        return {"accelerators": found} if found else {}
+
     return {
         "podRef": {"name": view.name, "namespace": view.namespace, "uid": view.uid},
         **_start(view.start_time or view.created),
         "containers": [
-            {"name": name, **_start(meters.view.started_at), **_used(pod, time, name)}
+            {
+                "name": name,
+                **_start(meters.view.started_at),
+                **_used(pod, time, name),
+                **of_container(name),
+            }
             for name, meters in pod.containers.items()
         ],
         **_used(pod, time),
@@ -87,33 +103,35 @@ def _start(seconds: float) -> dict[str, str]:
     return {"startTime": format_time(seconds)} if seconds else {}
 
 
-def discovery(
-    metrics: Iterable[MetricDocument], nodes: Iterable[str], *, host: str, scheme: str
-) -> bytes:
-    """Return a target for each Metric, or for each node if its path names one."""
-    names = list(nodes)
+def discovery(targets: Iterable[ScrapeTarget], *, host: str, scheme: str) -> bytes:
+    """Return the targets in the form of the discovery."""
     return msgspec.json.encode(
         [
             {
                 "targets": [host],
                 "labels": {
-                    "metrics_name": metric.name,
+                    "metrics_name": target.name,
                     "__scheme__": scheme,
-                    "__metrics_path__": path,
-                    **labels,
+                    "__metrics_path__": target.path,
+                    **target.labels,
                 },
             }
-            for metric in metrics
-            for path, labels in _paths(metric, names)
+            for target in targets
         ]
     )
 
 
-def _paths(metric: MetricDocument, nodes: list[str]) -> Iterator[tuple[str, dict[str, Json]]]:
-    if metric.is_of_any_node:
-        yield from ((metric.path_of(node), {"node": node}) for node in nodes)
-    else:
-        yield metric.spec.path, {}
+def _targets(
+    metrics: Iterable[MetricDocument], nodes: Sequence[NodeView]
+) -> Iterator[ScrapeTarget]:
+    """Yield a target for each Metric, or for each node if its path names one."""
+    for metric in metrics:
+        if metric.is_of_any_node:
+            for node in nodes:
+                path, labels = metric.path_of(node.name), {"node": node.name}
+                yield ScrapeTarget(name=metric.name, path=path, labels=labels)
+        else:
+            yield ScrapeTarget(name=metric.name, path=metric.spec.path, labels={})
 
 
 # Nodes have internal addresses of the network for measurements, 198.18.0.0/15 (RFC 2544, section C.2.2), which leads
@@ -141,23 +159,27 @@ class UsageRoutes:
     """
 
     def __init__(
-        self, fleet: FleetView, documents: Iterable[Document], clock: Callable[[], float]
+        self,
+        fleet: FleetView,
+        documents: Iterable[Document],
+        meters: FleetMeters,
+        others: NodePages,
     ) -> None:
-        """Answer for the nodes of the fleet; `clock` gives the POSIX time.
+        """Answer for the nodes of the fleet; `others` are the pages that no document describes.
 
-        Raises ConfigError that names file and field of what is wrong with a document.
+        A Metric with the path of one of those takes its place. Raises ConfigError that names file and field of
+        what is wrong with a document.
         """
         known = tuple(documents)
-        usages = read_usages(known)
         self._fleet = fleet
-        self.meters = FleetMeters(fleet, usages, clock)
-        """Measure all nodes that have been asked about."""
-        self._pages = MetricPages(known, self.meters)
-        self.run = self.meters.run
+        self._meters = meters
+        self._others = others
+        self._pages = MetricPages(known, meters)
+        self.run = meters.run
         """Follows changes of the documents until cancelled."""
         self.uses: Mapping[str, Use] = {
             METRIC: self._pages.in_force.change,
-            **lookup_uses(USAGES, usages, known),
+            **lookup_uses(USAGES, meters.documents, known),
         }
         """The functions that put custom resources into force, by kind."""
 
@@ -173,13 +195,17 @@ class UsageRoutes:
 
     def changed(self, node: str) -> None:
         """Note a change of a node or its pods at once, so that counters know its time."""
-        self.meters.changed(node)
+        self._meters.changed(node)
+        self._others.changed(node)
         if self._fleet.node(node) is None:
             self._pages.forget(node)
 
     async def _metrics(self, request: Request) -> Answer:
         await self._fleet.watched()
-        return _text(self._pages.at(request.path.rstrip("/")), request.path)
+        found = self._pages.at(request.path.rstrip("/"))
+        if found is None and (page := self._others.at(request)) is not None:
+            return Answer(body=page, content_type=_TEXT)
+        return _text(found, request.path)
 
     async def _resource(self, request: Request) -> Answer:
         await self._fleet.watched()
@@ -202,15 +228,17 @@ class UsageRoutes:
         scheme = request.parameter("scheme") or _SCHEMES[0]
         if scheme not in _SCHEMES:
             raise RefusedError(400, f"'{scheme}' is neither of {', '.join(_SCHEMES)}")
-        nodes = (node.name for node in self._fleet.nodes())
-        found = discovery(self._pages.metrics(), nodes, host=request.header("host"), scheme=scheme)
+        nodes = list(self._fleet.nodes())
+        targets = chain(_targets(self._pages.metrics(), nodes), self._others.targets(nodes))
+        found = discovery(targets, host=request.header("host"), scheme=scheme)
         return Answer(body=found, content_type=_JSON)
 
     def _summary_of(self, node: str) -> Answer:
-        meters = self.meters.node(node)
+        meters = self._meters.node(node)
         if meters is None:
             raise RefusedError(404, f"there is no fake node '{node}'")
-        return Answer(body=summary(meters, self.meters.now()), content_type=_JSON)
+        accelerators = self._others.accelerators(node)
+        return Answer(body=summary(meters, self._meters.now(), accelerators), content_type=_JSON)
 
     def _node_at(self, request: Request) -> str:
         places = (request.local_host, behind_loopback(request.local_host))

@@ -22,7 +22,7 @@ from kwokctl.kubelet.usage.curves import NO_USE, Curve
 from kwokctl.kubelet.usage.usage_shape import UsageEntry, UsageShape, UsageSubject
 
 PREFIX = "kwok.x-k8s.io/usage-"
-"""Followed by the name of the resource."""
+"""Followed by the name of the resource, with a hyphen for the slash: a key has no second one."""
 _USUAL: Mapping[str, UsageShape] = {
     "cpu": UsageShape(value="1m"),
     "memory": UsageShape(value="1Mi"),
@@ -42,7 +42,7 @@ def usual_usage(resource: str) -> UsageShape | None:
 
 def annotated_usage(annotations: Mapping[str, str], resource: str) -> UsageShape | None:
     """Return what an annotation says; raise ValueError if that is no usage."""
-    given = annotations.get(PREFIX + resource)
+    given = annotations.get(PREFIX + resource.replace("/", "-"))
     return None if given is None else _read_annotation(given)
 
 

@@ -31,6 +31,7 @@ async def refused(asked: Gate, what: Request) -> int:
         ("/stats/summary", ("stats",)),
         ("/metrics", ("metrics",)),
         ("/metrics/nodes/n/metrics/resource", ("metrics",)),
+        ("/metrics/nodes/n/dcgm", ("metrics",)),
         ("/metricsfoo", ("proxy",)),
         ("/logs/kubelet.log", ("log",)),
         ("/checkpoint/a/b/c", ("checkpoint",)),

@@ -6,8 +6,8 @@ from kwokctl.kubelet.telemetry.gpu_state import GpuReading
 from tests.support.gpu_nodes import H100, gpu_node, gpu_pod
 from tests.support.usage_fleet import START, HandFleet, node, running
 
-USAGE = "kwok.x-k8s.io/usage-nvidia.com/gpu"
-MEMORY = "kwok.x-k8s.io/usage-nvidia.com/gpu.memory"
+USAGE = "kwok.x-k8s.io/usage-nvidia.com-gpu"
+MEMORY = "kwok.x-k8s.io/usage-nvidia.com-gpu.memory"
 IDLE, LIMIT = 95.0, 700.0
 """The power of a H100."""
 
@@ -158,7 +158,7 @@ def test_those_that_share_a_gpu_get_equal_parts_of_it() -> None:
 def test_a_part_of_mig_works_and_holds_its_part() -> None:
     resource = "nvidia.com/mig-3g.40gb"
     divided = gpu_node(labels=H100 | {"nvidia.com/gpu.count": "1"}, capacity={resource: "2"})
-    usage = {f"kwok.x-k8s.io/usage-{resource}": "100%", MEMORY: "50%"}
+    usage = {"kwok.x-k8s.io/usage-nvidia.com-mig-3g.40gb": "100%", MEMORY: "50%"}
     fleet = HandFleet(
         [gpu_pod("part", 1, on=divided, resource=resource, annotations=usage)], [divided]
     )

@@ -186,6 +186,11 @@ class ClusterPaths(msgspec.Struct, frozen=True):
         return self.root / "grafana-dashboard.json"
 
     @property
+    def fleet_dashboard(self) -> Path:
+        """Shows the GPUs of the fleet in Grafana, by rack."""
+        return self.root / "grafana-fleet-dashboard.json"
+
+    @property
     def logs(self) -> Path:
         """One log file a component, with its older parts."""
         return self.root / "logs"

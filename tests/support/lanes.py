@@ -27,6 +27,7 @@ _WITH_PROGRAMS = ("tests/contract", "tests/e2e")
 _DATA_PATH = "tests/e2e/test_data_path_*.py"
 _ROUNDS = (
     "tests/e2e/test_usage.py",
+    "tests/e2e/test_fleet_board.py",
     "tests/e2e/test_heartbeats.py",
     "tests/e2e/test_kubelets_down.py",
     "tests/e2e/test_sharing_nodes.py",

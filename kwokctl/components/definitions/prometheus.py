@@ -118,6 +118,7 @@ def _credentials(setting: Setting, page: MetricsPage) -> dict[str, Json]:
 _USER = "kwokctl:prometheus"
 _OBJECTS = "components/prometheus.yaml"
 _DASHBOARD = "dashboards/kwok.json"
+_FLEET_DASHBOARD = "dashboards/fleet.json"
 _AUTHORITY = "prometheus-ca"
 """Signs the certificate of its clients alone: any user of the cluster has one of the other authority."""
 _KEPT = "4GB"
@@ -174,6 +175,7 @@ def prometheus(setting: Setting) -> Component:
         objects=_objects(),
         files={
             paths.dashboard: assets.text(_DASHBOARD),
+            paths.fleet_dashboard: assets.text(_FLEET_DASHBOARD),
             **({paths.prometheus_web: _web(setting)} if own.tls else {}),
         },
         url=url,

@@ -10,6 +10,7 @@ from kwokctl.kubelet.fleet.views import NodeView
 from kwokctl.kubelet.telemetry.dcgm_page import DcgmPage
 from kwokctl.kubelet.telemetry.dcgm_series import DEFAULT, OPTIONAL
 from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuStates, NodeGpus
+from kwokctl.kubelet.telemetry.place_labels import place_labels
 from kwokctl.kubelet.usage.node_pages import NodePages, ScrapeTarget
 
 _NAME = "dcgm"
@@ -51,7 +52,7 @@ class GpuPages(NodePages):
             if any(name.startswith(_VENDOR) for name in view.capacity):
                 yield ScrapeTarget(
                     name=_NAME, path=f"/metrics/nodes/{view.name}/{_NAME}",
-                    labels={"node": view.name, "job": _JOB},
+                    labels={"node": view.name, "job": _JOB, **place_labels(view)},
                 )  # fmt: skip
 
     def accelerators(self, node: str) -> Mapping[tuple[str, str], Sequence[Json]]:

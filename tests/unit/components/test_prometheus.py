@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,8 @@ def described(found: Component) -> list[str]:
         for m in found.mounts
     ]
     ready = [f"ready: {probe.url}" for probe in found.ready]
-    texts = [f"{path}:\n{text}" for path, text in found.files.items() if path != PATHS.dashboard]
+    boards = {PATHS.dashboard, PATHS.fleet_dashboard}
+    texts = [f"{path}:\n{text}" for path, text in found.files.items() if path not in boards]
     return [*found.args, *seen, *ready, *texts]
 
 
@@ -201,10 +203,37 @@ def test_a_users_argument_replaces_its_own() -> None:
     assert [w for w in found.args if "retention" in w] == ["--storage.tsdb.retention.size=1GB"]
 
 
-def test_the_dashboard_asks_the_data_source_that_its_reader_chooses() -> None:
-    found = json.loads(assets.text("dashboards/kwok.json"))
+@pytest.mark.parametrize("name", ["kwok", "fleet"])
+def test_a_dashboard_asks_the_data_source_that_its_reader_chooses(name: str) -> None:
+    found = json.loads(assets.text(f"dashboards/{name}.json"))
     panels = [each for each in found["panels"] if each["type"] != "row"]
 
     assert len({each["id"] for each in found["panels"]}) == len(found["panels"])
     assert all(target["expr"] for panel in panels for target in panel["targets"])
     assert {panel["datasource"]["uid"] for panel in panels} == {"${datasource}"}
+
+
+@pytest.mark.parametrize("name", ["kwok", "fleet"])
+def test_no_panel_of_a_dashboard_lies_over_another(name: str) -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in json.loads(assets.text(f"dashboards/{name}.json"))["panels"]:
+        at = panel["gridPos"]
+        cells = {(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])}
+        assert not cells & taken, panel["title"]
+        assert max(x for x, _ in cells) < 24
+        taken |= cells
+
+
+def test_the_reader_of_the_dashboard_of_gpus_chooses_their_racks_and_shapes() -> None:
+    found = json.loads(assets.text("dashboards/fleet.json"))
+    variables = {each["name"] for each in found["templating"]["list"]}
+    queries = [t["expr"] for panel in found["panels"] for t in panel.get("targets", ())]
+
+    assert variables == {"datasource", "shape", "rack"}
+    selections = [
+        selection
+        for query in queries
+        for selection in re.findall(r"DCGM_FI_\w+(\{[^}]*\})?", query)
+    ]
+    assert len(selections) > 15
+    assert all('rack=~"$rack",shape=~"$shape"' in each for each in selections)

@@ -29,7 +29,7 @@ def test_what_a_component_reads_and_writes_is_there_for_its_owner_only(tmp_path:
     write_files(home, FakeRuntime(), saved)
 
     paths = home.paths(NAME)
-    files = (paths.prometheus_config, paths.prometheus_web, paths.dashboard)
+    files = (paths.prometheus_config, paths.prometheus_web, paths.dashboard, paths.fleet_dashboard)
     assert {S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert S_IMODE(paths.prometheus_data.stat().st_mode) == 0o700
     assert (paths.pki / "prometheus-ca.crt").is_file()

@@ -73,7 +73,7 @@ def gpu_of(
     node: str, labels: Mapping[str, str], resources: Mapping[str, int], device_id: str
 ) -> int | None:
     """Return the index of the GPU that a device is, or is a part of; None if it is of no GPU of the node."""
-    whole = _count(labels, resources)
+    whole = max(_count(labels, resources), 1)
     for resource in resources:
         if not (resource in (GPU, SHARED_GPU) or resource.startswith(_MIG)):
             continue

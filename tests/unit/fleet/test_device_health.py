@@ -88,3 +88,9 @@ def test_an_inventory_counts_what_has_been_added_since_and_none_that_cannot_be_r
     inventory = read_inventory('{"devices":{"nvidia.com/gpu":8}}')
     assert all_devices({GPU: 7, "rdma/ib": 2}, inventory) == {GPU: 8, "rdma/ib": 2}
     assert read_inventory("{") == read_inventory("[]") == Inventory()
+
+
+def test_a_label_that_counts_no_gpu_does_not_hide_those_of_the_capacity() -> None:
+    report = report_of(node("unhealthy=0", **{f"{GPU}.count": "0"}), {GPU: 1}, BEGIN)
+    assert report is not None
+    assert report.allocatable == {GPU: 0}

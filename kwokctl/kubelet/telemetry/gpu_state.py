@@ -10,6 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from kwokctl.errors import ExpressionError
+from kwokctl.fleet.device_health import (
+    DEVICE_HEALTH,
+    DEVICE_INVENTORY,
+    all_devices,
+    read_health,
+    read_inventory,
+)
 from kwokctl.fleet.devices import GPU, Gpu, device_ids, gpu_of, gpus, is_device
 from kwokctl.kubelet.fleet.views import NodeView
 from kwokctl.kubelet.telemetry.gpu_models import GpuModel, driver_version, model_of
@@ -138,8 +146,9 @@ class NodeGpus:
         self.version = self.meters.version
         view, before = self.meters.view, self._works
         if view is not self._view:
-            found = gpus(view.name, view.labels, device_counts(view))
-            self._works = {gpu.index: _of_node(gpu, view, before.get(gpu.index)) for gpu in found}
+            self._works = {
+                gpu.index: _of_node(gpu, view, before.get(gpu.index)) for gpu in _present(view)
+            }
             self._view = view
         uses = self._uses() if self._works else {}
         for index, work in self._works.items():
@@ -226,12 +235,23 @@ class GpuStates:
 
 
 def device_counts(view: NodeView) -> Mapping[str, int]:
-    """Return the numbers of devices in the capacity of a node."""
-    return {
+    """Return how many devices a node has of each resource if all is well."""
+    capacity = {
         name: int(amount)
         for name, amount in view.capacity.items()
         if is_device(name) and amount.isdecimal()
     }
+    return all_devices(capacity, read_inventory(view.annotations.get(DEVICE_INVENTORY, "")))
+
+
+def _present(view: NodeView) -> Sequence[Gpu]:
+    """Return the GPUs of a node without those that are missing: one that fell off its bus says nothing."""
+    found = gpus(view.name, view.labels, device_counts(view))
+    try:
+        missing = read_health(view.annotations.get(DEVICE_HEALTH, "")).missing
+    except ExpressionError:
+        return found
+    return [gpu for gpu in found if {str(gpu.index), gpu.uuid}.isdisjoint(missing)]
 
 
 def mig_profile(resource: str) -> str:

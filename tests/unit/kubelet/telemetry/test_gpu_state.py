@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 
+from kwokctl.fleet.device_health import DEVICE_HEALTH, DEVICE_INVENTORY
 from kwokctl.fleet.devices import GPU
 from kwokctl.kubelet.telemetry.gpu_state import GpuReading
 from tests.support.gpu_nodes import H100, gpu_node, gpu_pod
@@ -205,3 +206,18 @@ def test_labels_that_come_later_name_the_product() -> None:
     found = readings(fleet, 20)[0]
     assert found.model.power.limit == LIMIT
     assert found.busy == pytest.approx(20, abs=1e-4)
+
+
+def test_a_missing_gpu_says_nothing_and_the_others_stay_what_they_are() -> None:
+    fleet = HandFleet([gpu_pod("train", 7, annotations={USAGE: "1"})], [gpu_node()])
+    before = readings(fleet, 10)
+    lost = {DEVICE_HEALTH: "missing=3", DEVICE_INVENTORY: '{"devices":{"nvidia.com/gpu":8}}'}
+    fleet.of_nodes = [gpu_node(annotations=lost, capacity={GPU: "7"})]
+
+    found = readings(fleet, 20)
+
+    assert [each.gpu.index for each in found] == [0, 1, 2, 4, 5, 6, 7]
+    assert found[6].gpu == before[7].gpu
+    assert found[6].busy == pytest.approx(20, abs=1e-4)
+    fleet.of_nodes = [gpu_node(annotations={DEVICE_HEALTH: "nonsense"})]
+    assert len(readings(fleet, 30)) == 8

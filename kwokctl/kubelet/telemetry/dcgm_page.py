@@ -6,6 +6,7 @@ that is made once for them, with places for the values that change.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from kwokctl.kubelet.telemetry.dcgm_series import NEW_NAMES, GpuSeries, Value
 from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuUser, mig_profile
@@ -14,6 +15,16 @@ _HOST = "Hostname"
 """The label with the node's name in releases up to 4.8.2, which dashboards know; later ones have `hostname`."""
 _REPLICA = "::"
 """Stands in the identifier of a replica of a shared GPU before its number."""
+
+
+class _Row(NamedTuple):
+    """A series of each metric."""
+
+    labels: str
+    gpu: int
+    """The place of the GPU among the readings."""
+    user: int | None
+    """The place of the user whose part of MIG it is among those of the GPU."""
 
 
 class DcgmPage:
@@ -33,7 +44,7 @@ class DcgmPage:
         for each in series:
             name = NEW_NAMES.get(each.name, each.name) if new_names else each.name
             parts.append(f"# HELP {name} {each.help}\n# TYPE {name} {each.kind}\n")
-            parts += [self._line(name, each, *row) for row in rows]
+            parts += [self._line(name, each, row, readings[row.gpu]) for row in rows]
         self._template = "".join(parts)
 
     def text(self, readings: Sequence[GpuReading]) -> bytes:
@@ -41,14 +52,16 @@ class DcgmPage:
         values = tuple([value(readings[index]) for value, index in self._values])
         return (self._template % values).encode()
 
-    def _line(self, name: str, series: GpuSeries, labels: str, index: int, user: int | None) -> str:
-        head = f"{name}{{{labels}}} ".replace("%", "%%")
+    def _line(self, name: str, series: GpuSeries, row: _Row, now: GpuReading) -> str:
+        head = f"{name}{{{row.labels}}} ".replace("%", "%%")
         value = series.value
         if value is None:
             return f"{head}0\n"
-        if user is not None and series.of_part is not None:
-            value = partial(_of_part, series, user)
-        self._values.append((value, index))
+        if row.user is not None and series.of_part is not None:
+            value = partial(_of_part, series, row.user)
+        if series.is_fixed or not (now.users or series.is_aging):
+            return f"{head}{series.form % value(now)}\n"
+        self._values.append((value, row.gpu))
         return f"{head}{series.form}\n"
 
 
@@ -57,8 +70,8 @@ def _of_part(series: GpuSeries, user: int, reading: GpuReading) -> float:
     return series.of_part(reading, reading.users[user])
 
 
-def _rows(node: str, index: int, reading: GpuReading) -> Iterator[tuple[str, int, int | None]]:
-    """Yield the labels of each series of a GPU: one for each container that has a part of it."""
+def _rows(node: str, index: int, reading: GpuReading) -> Iterator[_Row]:
+    """Yield the rows of a GPU: one for each container that has it, or a part of it."""
     gpu = reading.gpu
     labels = {
         "gpu": str(gpu.index),
@@ -69,11 +82,11 @@ def _rows(node: str, index: int, reading: GpuReading) -> Iterator[tuple[str, int
     }
     own = {_HOST: node, "DCGM_FI_DRIVER_VERSION": reading.driver}
     if not reading.users:
-        yield _text(labels | own), index, None
+        yield _Row(_text(labels | own), index, None)
     for place, user in enumerate(reading.users):
         profile = mig_profile(user.resource)
         part = {"GPU_I_PROFILE": profile, "GPU_I_ID": str(user.instance)} if profile else {}
-        yield _text(labels | part | own | _owner(user)), index, place if part else None
+        yield _Row(_text(labels | part | own | _owner(user)), index, place if part else None)
 
 
 def _owner(user: GpuUser) -> dict[str, str]:

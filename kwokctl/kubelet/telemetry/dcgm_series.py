@@ -31,6 +31,10 @@ class GpuSeries(msgspec.Struct, frozen=True):
     of_part: ValueOfPart | None = None
     """The value of a part of MIG; without one it has that of its GPU."""
     form: str = "%.0f"
+    is_fixed: bool = False
+    """Whether the value stays as long as the same containers have the GPU."""
+    is_aging: bool = False
+    """Whether it changes with time even if no container has the GPU."""
 
 
 def _gauge(
@@ -40,24 +44,28 @@ def _gauge(
     of_part: ValueOfPart | None = None,
     *,
     form: str = "%.0f",
+    is_fixed: bool = False,
 ) -> GpuSeries:
-    return GpuSeries(f"DCGM_FI_{name}", "gauge", text, value, of_part, form)
+    return GpuSeries(f"DCGM_FI_{name}", "gauge", text, value, of_part, form, is_fixed)
 
 
-def _counter(name: str, text: str, value: Value | None = None) -> GpuSeries:
-    return GpuSeries(f"DCGM_FI_{name}", "counter", text, value)
+def _counter(
+    name: str, text: str, value: Value | None = None, *, is_aging: bool = False
+) -> GpuSeries:
+    return GpuSeries(f"DCGM_FI_{name}", "counter", text, value, is_aging=is_aging)
 
 
 _RATIO = "%.6f"
 DEFAULT: Sequence[GpuSeries] = (
-    _gauge("DEV_SM_CLOCK", "Frequency of the clock of the SMs, in MHz.", lambda r: r.sm_clock),
-    _gauge("DEV_MEM_CLOCK", "Frequency of the clock of the memory, in MHz.", lambda r: r.memory_clock),
+    _gauge("DEV_SM_CLOCK", "Frequency of the clock of the SMs, in MHz.", lambda r: r.sm_clock, is_fixed=True),
+    _gauge("DEV_MEM_CLOCK", "Frequency of the clock of the memory, in MHz.", lambda r: r.memory_clock,
+           is_fixed=True),
     _gauge("DEV_MEMORY_TEMP", "Temperature of the memory, in degrees Celsius.",
            lambda r: r.memory_temperature),
     _gauge("DEV_GPU_TEMP", "Temperature of the GPU, in degrees Celsius.", lambda r: r.temperature),
     _gauge("DEV_POWER_USAGE", "Power that the GPU draws, in W.", lambda r: r.power, form="%.3f"),
     _counter("DEV_TOTAL_ENERGY_CONSUMPTION", "Energy consumed since the node was made, in mJ.",
-             lambda r: r.energy),
+             lambda r: r.energy, is_aging=True),
     _counter("DEV_PCIE_REPLAY_COUNTER", "Packets that PCIe had to send again."),
     _gauge("DEV_GPU_UTIL", "Part of the time in which the GPU works, in percent.",
            lambda r: r.utilization * _PERCENT, lambda _, user: user.utilization * _PERCENT),
@@ -71,7 +79,7 @@ DEFAULT: Sequence[GpuSeries] = (
     _gauge("DEV_FB_USED", "Used framebuffer, in MiB.",
            lambda r: r.framebuffer_used, lambda _, user: user.framebuffer),
     _gauge("DEV_FB_RESERVED", "Framebuffer that the driver keeps, in MiB.",
-           lambda r: r.framebuffer_reserved),
+           lambda r: r.framebuffer_reserved, is_fixed=True),
     _counter("DEV_NVLINK_BANDWIDTH_TOTAL", "Data that went over all NVLinks, in MB.",
              lambda r: r.busy * r.model.nvlinks.number * r.model.nvlinks.speed * _NVLINK),
     _gauge("DEV_VGPU_LICENSE_STATUS", "Whether a virtual GPU has its licence."),

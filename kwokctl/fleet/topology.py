@@ -140,6 +140,17 @@ def topology_unit(parameters: Json, set_name: str, level: str, index: int) -> st
     return _as_label(f"{by.name or set_name}-{level}-{_number(by, level, position):04}")
 
 
+def topology_units(
+    parameters: Json, set_name: str, level: str, below: str, size: int
+) -> dict[str, list[str]]:
+    """Return the units of a level that the nodes of a set are in, each with its units of a level below."""
+    found: dict[str, dict[str, None]] = {}
+    for index in range(size):
+        unit = topology_unit(parameters, set_name, level, index)
+        found.setdefault(unit, {})[topology_unit(parameters, set_name, below, index)] = None
+    return {unit: list(within) for unit, within in found.items()}
+
+
 def topology_place(parameters: Json, set_name: str, index: int) -> str:
     """Return the whole place of a node: `rack=dgx-rack-0003,leaf=dgx-leaf-0000,…`."""
     by = _read(parameters)

@@ -166,6 +166,81 @@ def test_a_daemonset_that_selects_machines_with_gpus_runs_on_each_of_them(
     cluster.kubectl("delete", "daemonset", "plugin", "--wait")
 
 
+_CRD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {plural}.{group}}}
+spec:
+  group: {group}
+  scope: Cluster
+  names: {{plural: {plural}, singular: {singular}, kind: {kind}}}
+  versions:
+  - name: {version}
+    served: true
+    storage: true
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+---
+"""
+_KINDS = (
+    ("kueue.x-k8s.io", "v1beta2", "Topology", "topologies"),
+    ("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes"),
+)
+
+
+def test_schedulers_that_read_objects_find_the_racks_and_switches(cluster: Installed) -> None:
+    vocabularies = ("--param", '.topology.vocabularies = ["kueue", "volcano"]')
+    small = ("--param", ".topology.nodesPerRack = 1 | .topology.racksPerLeaf = 2")
+    scale = ("scale", "dgx-h100", "read", *vocabularies, *small, "--wait")
+    left_out = cluster.run(*scale, "--replicas", "1")
+    assert left_out.code == 0
+    assert "HyperNode" in left_out.err
+    kinds = [
+        _CRD.format(group=group, version=version, kind=kind, singular=kind.lower(), plural=plural)
+        for group, version, kind, plural in _KINDS
+    ]
+    cluster.kubectl("apply", "-f", "-", stdin="".join(kinds))
+    names = [f"crd/{plural}.{group}" for group, _, _, plural in _KINDS]
+    cluster.kubectl("wait", "--for=condition=Established", *names, "--timeout=60s")
+
+    cluster.ok(*scale, "--replicas", "5")
+
+    topology = json.loads(cluster.kubectl("get", "topologies", "default", "-o", "json"))
+    levels = [each["nodeLabel"] for each in topology["spec"]["levels"]]
+    assert [level.rpartition("/")[2] for level in levels] == [
+        "topology-block", "topology-rack", "hostname",
+    ]  # fmt: skip
+    read = [n for n in nodes(cluster, "dgx-h100") if n["metadata"]["name"].startswith("read-")]
+    assert all(set(levels) <= set(each["metadata"]["labels"]) for each in read)
+    assert hypernodes(cluster) == {
+        "read-spine-0000": (2, ["read-leaf-0000", "read-leaf-0001", "read-leaf-0002"]),
+        **{f"read-leaf-000{n}": (1, [f"read-leaf-000{n}"]) for n in range(3)},
+    }
+    of_leaf = Counter(each["metadata"]["labels"]["volcano.sh/hypernode"] for each in read)
+    assert of_leaf == {"read-leaf-0000": 2, "read-leaf-0001": 2, "read-leaf-0002": 1}
+
+    cluster.ok("scale", "dgx-h100", "read", "--replicas", "2", "--wait")
+    assert hypernodes(cluster).keys() >= {"read-spine-0000", "read-leaf-0000"}
+    assert "read-leaf-0002" not in hypernodes(cluster)
+
+
+def hypernodes(cluster: Installed) -> dict[str, tuple[int, list[str]]]:
+    """Return the tier and the members of each HyperNode."""
+    found = json.loads(cluster.kubectl("get", "hypernodes", "-o", "json"))["items"]
+    return {
+        each["metadata"]["name"]: (
+            each["spec"]["tier"],
+            [_member(one["selector"]) for one in each["spec"]["members"]],
+        )
+        for each in found
+    }
+
+
+def _member(selector: dict[str, Any]) -> str:
+    if "exactMatch" in selector:
+        return str(selector["exactMatch"]["name"])
+    return str(selector["labelMatch"]["matchLabels"]["volcano.sh/hypernode"])
+
+
 def test_the_fleet_is_shown_as_a_tree_with_what_is_in_use(cluster: Installed) -> None:
     cluster.ok("scale", "dgx-h100", "cells", "--replicas", "5", "--wait")
     cluster.kubectl("cordon", "cells-000004")

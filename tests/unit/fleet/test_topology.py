@@ -11,6 +11,7 @@ from kwokctl.fleet.topology import (
     topology_labels,
     topology_place,
     topology_unit,
+    topology_units,
 )
 
 BY = {
@@ -139,6 +140,17 @@ def test_a_mistyped_parameter_names_a_near_one() -> None:
         topology_place({"nodesPerRak": 4}, "f", 0)
 
     assert caught.value.hint == "did you mean 'nodesPerRack'?"
+
+
+def test_units_contain_those_below_them() -> None:
+    # Of 100 nodes six racks of 18, two to a leaf: the third leaf is begun, and the first spine is not full.
+    assert topology_units(BY, "f", "spine", "leaf", 100) == {
+        "f-spine-0000": ["f-leaf-0000", "f-leaf-0001", "f-leaf-0002"]
+    }
+    assert topology_units({**BY, "first": 108}, "f", "spine", "rack", 19) == {
+        "f-spine-0001": ["f-rack-0006", "f-rack-0007"]
+    }
+    assert topology_units(BY, "f", "spine", "leaf", 0) == {}
 
 
 def test_sets_with_one_name_share_their_units() -> None:

@@ -21,7 +21,12 @@ from kwokctl.expr import gotemplate
 from kwokctl.expr.gotemplate.symbol_calls import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
 from kwokctl.fleet.slices import gpu_pages
-from kwokctl.fleet.topology import topology_labels, topology_place, topology_unit
+from kwokctl.fleet.topology import (
+    topology_labels,
+    topology_place,
+    topology_unit,
+    topology_units,
+)
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 
@@ -146,6 +151,7 @@ class Renderer:
             "GPUPages": gpu_pages,
             "TopologyLabels": topology_labels,
             "TopologyUnit": topology_unit,
+            "TopologyUnits": topology_units,
             "TopologyPlace": topology_place,
         }
         self._template = self.compiled(template.template, template.name)

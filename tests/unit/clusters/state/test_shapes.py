@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.scaling.objects.companion_objects import CompanionRenderer
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.resource_templates import load_templates, shape_files
@@ -156,3 +157,28 @@ def test_an_unknown_shape_names_a_near_one() -> None:
         shapes((), ["dgx-h10"])
 
     assert str(caught.value.hint).startswith("did you mean 'dgx-h100'?")
+
+
+@pytest.mark.parametrize(
+    ("topology", "kinds"),
+    [
+        ("null", set()),
+        ("{}", set()),
+        ("{vocabularies: null}", set()),
+        ('{vocabularies: ["topograph", "kai"]}', set()),
+        ('{vocabularies: ["kueue"]}', {"Topology"}),
+        ('{vocabularies: ["volcano", "kueue"]}', {"Topology", "HyperNode"}),
+        ('{vocabularies: ["volcano"], name: "shared"}', set()),
+    ],
+)
+def test_a_vocabulary_brings_the_objects_that_its_scheduler_reads(
+    topology: str, kinds: set[str]
+) -> None:
+    made_by = renderer("dgx-h100", params=(f".topology = {topology}",))
+    companions = [CompanionRenderer(each, made_by) for each in made_by.companions]
+
+    made = [
+        body for each in companions if each.companion.made_for != "each" for body in each.of_set(3)
+    ]
+
+    assert {body["kind"] for body in made} == kinds

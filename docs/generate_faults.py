@@ -6,6 +6,7 @@ from pathlib import Path
 from docs.generate_options import filled
 from kwokctl import assets
 from kwokctl.faults.catalogue import FaultCatalogue
+from kwokctl.faults.explanation import explain
 
 PAGE = Path(__file__).parent / "reference" / "faults.md"
 _CATALOGUE = FaultCatalogue()
@@ -14,7 +15,7 @@ _CATALOGUE = FaultCatalogue()
 def pages() -> dict[Path, str]:
     """Return the text of the page."""
     text = PAGE.read_text(encoding="utf-8")
-    for name, rows in (("dialects", _dialects()), ("classes", _classes())):
+    for name, rows in (("dialects", _dialects()), ("classes", _classes()), ("signals", _signals())):
         text = filled(text, name, "\n".join(rows))
     return {PAGE: text}
 
@@ -41,6 +42,18 @@ def _classes() -> Iterator[str]:
         words = (spec.layer, spec.scope, f"{spec.severity}, {spec.lifetime}", spec.summary)
         row = (f"`{each.name}`", *words, ", ".join(spec.cleared_by))
         yield f"| {' | '.join(row)} | {_comment(f'faults/{each.name}.yaml')} |"
+
+
+def _signals() -> Iterator[str]:
+    yield "| class | dialect | after | shows |"
+    yield "|---|---|---|---|"
+    dialects = [*_CATALOGUE.dialects()]
+    for each in _CATALOGUE.classes():
+        for signal in explain(each, dialects).signals:
+            when = " to ".join(dict.fromkeys((signal.earliest, signal.latest)))
+            shown = "; ".join(f"`{text}`" for text in signal.shows)
+            note = f" ({signal.note})" if signal.note else ""
+            yield f"| `{each.name}` | `{signal.dialect}` | {when} | {shown}{note} |"
 
 
 def _comment(file: str) -> str:

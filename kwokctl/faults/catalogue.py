@@ -85,6 +85,17 @@ class FaultCatalogue:
             self._found[name] = self._read(document)
         return self._found[name]
 
+    def followers(self, found: FaultClass) -> Sequence[FaultClass]:
+        """Return the classes that follow from a class, and from those."""
+        followers: dict[str, FaultClass] = {}
+        waiting = [found]
+        while waiting:
+            for cascade in waiting.pop().spec.cascades:
+                if cascade.class_name not in followers:
+                    follower = followers[cascade.class_name] = self.find(cascade.class_name)
+                    waiting.append(follower)
+        return [*followers.values()]
+
     def dialect(self, name: str) -> FaultDialect:
         """Return a dialect; errors as `find`."""
         known = self.dialect_names

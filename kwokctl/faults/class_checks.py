@@ -7,6 +7,7 @@ from kwokctl.config.config_documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ExpressionError
 from kwokctl.faults.class_schema import FaultClassSpec, FaultPart
+from kwokctl.faults.journal import JOURNAL
 from kwokctl.faults.parameters import is_duration, parameters_of, usual_values, value_problem
 from kwokctl.faults.texts import FACTS, HitNode, context, rendered
 from kwokctl.fleet.devices import GPU
@@ -23,8 +24,10 @@ def check_class(
 ) -> None:
     """Raise ConfigError, with the field, for a class that names what is unknown or cannot be rendered."""
     _check_parameters(document, spec)
-    for name in spec.signals:
+    for name, signals in spec.signals.items():
         _check_known(document, f"spec.signals.{name}", name, dialects, "dialect")
+        if any(JOURNAL in each.annotations for each in signals):
+            raise document.fault(f"spec.signals.{name}", f"has the annotation '{JOURNAL}'")
     for number, each in enumerate(spec.cascades):
         place = f"spec.cascades[{number}]"
         _check_known(document, f"{place}.class", each.class_name, classes, "class of faults")

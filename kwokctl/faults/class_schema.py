@@ -25,7 +25,7 @@ Cure = Literal[
 ]  # fmt: skip
 DeviceState = Literal["unhealthy", "lost", "missing", "slow"]
 ConditionStatus = Literal["True", "False", "Unknown"]
-DeviceSignal = Literal["unhealthy", "missing", "plugin-gone", "plugin-expired"]
+DeviceSignal = Literal["unhealthy", "missing", "plugin-gone"]
 
 
 class FaultPart(

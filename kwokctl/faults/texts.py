@@ -19,7 +19,7 @@ class HitNode(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     labels: Mapping[str, str]
     capacity: Mapping[str, int]
-    """The number of each device."""
+    """The number of devices by resource, also of those that are not healthy."""
 
 
 def context(node: HitNode, parameters: Mapping[str, Json], *, missing: int) -> dict[str, Json]:

@@ -30,6 +30,7 @@ _FILLED = {
     "file": bad_values.RECORD,
     "folder": "folder",
     "add_on": "jobset",
+    "class_name": "xid-79",
 }
 """What the other arguments of a verb are meanwhile."""
 _BESIDE: dict[tuple[str, ...], dict[str, str]] = {

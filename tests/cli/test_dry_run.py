@@ -126,6 +126,7 @@ READING = {
     "config view",
     "controller manifest",
     "env",
+    "fault explain",
     "fault list",
     "etcd get",
     "get artifacts",

@@ -1,4 +1,4 @@
-"""`fault list`."""
+"""`fault list` and `fault explain`."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli.main import run
+from kwokctl.expr import yaml
 
 
 def out(capfd: pytest.CaptureFixture[str], words: str) -> str:
@@ -53,9 +54,59 @@ def test_the_list_as_yaml_can_be_given_again(
     assert out(capfd, f"--config {file} fault list -o name") == names
 
 
+def test_a_class_is_explained(capfd: pytest.CaptureFixture[str]) -> None:
+    text = out(capfd, "fault explain gpu-missing --dialect aks --dialect device-plugin")
+
+    assert text.startswith("gpu-missing: The driver does not find a GPU\n")
+    assert (
+        "  aks, after 0s to 1m0s\n    condition GPUMissing=True GPUMissing 'Expected to see 8"
+        in text
+    )
+    assert '  allocatable[nvidia.com/gpu]: "8" -> "7"\n' in text
+    assert "blind: kubelet\n" in text
+
+
+def test_the_kubelet_is_on_every_node(capfd: pytest.CaptureFixture[str]) -> None:
+    text = out(capfd, "fault explain not-ready --dialect gke")
+
+    assert "condition Ready=False KubeletNotReady 'container runtime is down'" in text
+    assert "  kubelet, after 0s to 10s\n" in text
+
+
+def test_an_explanation_as_json_has_what_the_text_says(capfd: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(out(capfd, "fault explain xid-79 --dialect eks -o json"))
+
+    assert found["signals"][0]["latest"] == "15s"
+    assert found["changes"][0]["field"] == "conditions[AcceleratedHardwareReady]"
+    assert found["blind"] == ["kubelet"]
+
+
+def test_a_class_as_yaml_can_be_changed_and_given_again(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    body = yaml.load(out(capfd, "fault explain xid-79 -o yaml"))
+    body["metadata"]["name"] = "mine"
+    body["spec"]["summary"] = "It is mine"
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.dump(body))
+
+    assert out(capfd, f"--config {file} fault explain mine").startswith("mine: It is mine\n")
+    assert out(capfd, f"--config {file} fault list -o name").startswith("mine\nadmission-error\n")
+
+
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
+        (
+            "fault explain xid-80",
+            "there is no class of faults called 'xid-80'",
+            "did you mean 'xid-",
+        ),
+        (
+            "fault explain xid-79 --dialect asks",
+            "no dialect of faults called 'asks'",
+            "did you mean 'aks'?",
+        ),
         ("fault list --dialect asks", "no dialect of faults called 'asks'", "did you mean 'aks'?"),
         ("fault list --layer gpuu", "'--layer' is 'gpuu'", "choose from: gpu, gpu-software"),
     ],

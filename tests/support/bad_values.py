@@ -186,6 +186,7 @@ TAKEN: Mapping[str, Taken] = {
     "snapshot save --rules": _nothing,  # for another format
     "get shapes names": _nothing,  # no shape has such a name
     "DIALECT": _nothing,  # there is no such one
+    "fault explain class_name": _nothing,
     "LAYER": _empty,
     "measure --figure": _nothing,
     "measure --from": _nothing,

@@ -1,5 +1,6 @@
 """`fault`: the classes of faults that fleets have, and what each stack shows of them."""
 
+import json
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -8,19 +9,30 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.option_values import one_of
-from kwokctl.cli.parsing.shared_options import format_option
+from kwokctl.cli.parsing.shared_options import DataOutput, format_option
 from kwokctl.faults.class_schema import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kwokctl.faults.catalogue import FaultClass
+    from kwokctl.faults.explanation import (
+        ExplainedParameter,
+        FaultExplanation,
+        ShownChange,
+        ShownSignal,
+    )
 
 _FORMATS = ("table", "name", "wide", "json", "yaml")
 _LISTED = (
     "kwokctl fault list",
     "kwokctl fault list --dialect eks --layer gpu",
     "kwokctl fault list -o wide",
+)
+_EXPLAINED = (
+    "kwokctl fault explain xid-79",
+    "kwokctl fault explain xid-109 --dialect eks --dialect device-plugin",
+    "kwokctl fault explain gpu-missing -o yaml > mine.yaml",
 )
 _Dialects = Annotated[
     list[str] | None,
@@ -41,6 +53,7 @@ def register(app: typer.Typer) -> None:
         panel=commands.CLUSTERS,
     )
     commands.command(below, "list", examples=_LISTED)(list_classes)
+    commands.command(below, "explain", examples=_EXPLAINED)(explain)
 
 
 def list_classes(
@@ -106,3 +119,91 @@ def _emit_rows(found: "Sequence[FaultClass]", *, is_wide: bool) -> None:
             lists = (spec.causes, spec.cleared_by, spec.signals)
             row += [spec.lifetime, *(",".join(names) or "none" for names in lists)]
     results.emit_table(headings, rows)
+
+
+def explain(
+    call: Invocation,
+    class_name: Annotated[str, typer.Argument(metavar="CLASS", help="The class of faults")],
+    *,
+    dialect: _Dialects = None,
+    output: DataOutput = "",
+) -> None:
+    """Explain a class of faults: who shows what of it and when, what Kubernetes does about it, and what clears it.
+
+    The node of the example has 8 GPUs; parameters that a fault draws have their least value. yaml gives the FaultClass, to be
+    changed and given to '--config'; json the same as the text.
+    """
+    from kwokctl.expr import yaml
+    from kwokctl.faults import explanation
+    from kwokctl.faults.catalogue import FaultCatalogue
+
+    catalogue = FaultCatalogue(call.documents())
+    found = catalogue.find(class_name)
+    wanted = [catalogue.dialect(each) for each in dialect or catalogue.dialect_names]
+    always = [each for each in catalogue.dialects() if each.spec.always and each not in wanted]
+    explained = explanation.explain(found, [*always, *wanted], catalogue.followers(found))
+    if output == "yaml":
+        results.emit(yaml.dump(dict(found.document)))
+    elif output == "json":
+        results.emit_data(explained, output)
+    else:
+        lines = [part for line in _lines(explained) for part in results.parted(line, hanging=4)]
+        results.emit("\n".join(lines))
+
+
+def _lines(found: "FaultExplanation") -> "Iterator[str]":
+    """Yield the text, section by section."""
+    yield f"{found.name}: {found.summary}"
+    unit = f" ({found.unit})" if found.unit else ""
+    yield f"layer {found.layer}, scope {found.scope}{unit}, {found.severity}; causes: {', '.join(found.causes)}"
+    yield f"{_LIFETIMES[found.lifetime]}; cleared by: {', '.join(found.cleared_by)}"
+    yield from _section("Parameters", map(_parameter, found.parameters))
+    yield from _section("The fault itself", found.effects)
+    yield from _section("Followed by", found.follows)
+    yield from _section("Shown by", _signals(found))
+    yield from _section("Kubernetes does", found.reactions)
+    yield from _section("On a node with 8 GPUs", map(_change, found.changes))
+
+
+_LIFETIMES = {
+    "latched": "latched: it stays until it is cleared",
+    "live": "live: it ends with its cause",
+}
+
+
+def _section(heading: str, lines: "Iterable[str]") -> "Iterator[str]":
+    found = [f"  {line}" for line in lines]
+    if found:
+        yield from ("", heading, *found)
+
+
+def _parameter(parameter: "ExplainedParameter") -> str:
+    default = "drawn" if parameter.default is None else f"default {parameter.default!r}"
+    return f"{parameter.name} ({parameter.type}, {default}): {parameter.about}"
+
+
+def _signals(found: "FaultExplanation") -> "Iterator[str]":
+    for each in found.signals:
+        yield f"{each.dialect}, {_when(each)}"
+        yield from (f"  {shown}" for shown in each.shows)
+        if each.note:
+            yield f"  ({each.note})"
+    yield from found.remarks
+    if found.blind:
+        yield f"blind: {', '.join(found.blind)}"
+
+
+def _when(signal: "ShownSignal") -> str:
+    if signal.latest == "0s":
+        return "at once"
+    if signal.earliest == signal.latest:
+        return f"after {signal.latest}"
+    return f"after {signal.earliest} to {signal.latest}"
+
+
+def _change(change: "ShownChange") -> str:
+    return f"{change.field}: {_value(change.before)} -> {_value(change.shown)}"
+
+
+def _value(value: object) -> str:
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)

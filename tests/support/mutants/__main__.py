@@ -21,6 +21,7 @@ LISTS = {
         "tests/unit/specialization/test_soundness.py",
         "tests/unit/controller/lifecycle/test_life_plans.py",
     ),
+    "fault_overlay": ("tests/unit/faults/test_overlay.py",),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

@@ -10,6 +10,7 @@ from kwokctl.config.config_documents import Document, load_documents
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.expr import yaml
 from kwokctl.faults.catalogue import FaultCatalogue
+from kwokctl.faults.journal import JOURNAL
 from tests.support.faults import CATALOGUE
 
 WITH_BEHAVIOUR = (
@@ -149,6 +150,7 @@ def test_a_dialect_of_a_user_can_be_used_in_a_class() -> None:
         ("spec.signals.npd.0.condition", [], "'spec.signals.npd[0].condition' is not a field", "'conditions'"),
         ("spec.signals.npd.0.delay", "soon", "'spec.signals.npd[0].delay' is 'soon', not a duration", "1m30s"),
         ("spec.signals.npd.0.pollInterval", "-1s", "'spec.signals.npd[0].pollInterval' is '-1s'", "1m30s"),
+        ("spec.signals.npd.0.annotations", {JOURNAL: ""}, "has the annotation 'kwokctl.dev/faults'", None),
         (
             "spec.signals.npd.0.taints", [{"key": "a", "effect": "NoSchedul"}],
             "'spec.signals.npd[0].taints[0].effect' is 'NoSchedul'", "'NoSchedule'",
@@ -245,3 +247,18 @@ def test_an_unknown_dialect_names_the_others() -> None:
         CATALOGUE.dialect("zzz")
 
     assert str(caught.value.hint).startswith("there are: aks, azurehpc")
+
+
+def test_classes_follow_each_other() -> None:
+    found = {each.name for each in CATALOGUE.followers(CATALOGUE.find("cooling-loop"))}
+
+    assert found == {"node-thermal", "gpu-thermal"}
+
+
+def test_classes_that_follow_each_other_in_a_circle_end() -> None:
+    mine = changed("spec.cascades", [{"class": "fan-failed", "hits": "node"}])
+    catalogue = FaultCatalogue([mine])
+
+    assert [each.name for each in catalogue.followers(catalogue.find("fan-failed"))] == [
+        "fan-failed"
+    ]

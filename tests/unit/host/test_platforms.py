@@ -24,7 +24,7 @@ WORKING = (
     "plan --nodes 10", "get clusters", "get clusters -o wide", "delete cluster --dry-run",
     "completion bash", "help scale", "config view", "config convert", "config schema", "config tidy",
     "config reset", "stage sets", "addons list", "addons copy jobset", "stage graph", "stage lint stages.yaml", "controller manifest",
-    "measure fields", "get shapes", "fault list", "--version",
+    "measure fields", "get shapes", "fault list", "fault explain xid-79", "--version",
 )  # fmt: skip
 """Commands that need no cluster."""
 ENDING = (

@@ -13,6 +13,9 @@ from kwokctl.kubelet.telemetry.smi_gpus import MigDevice, SeenGpus, VisibleGpu
 NAME = "nvidia-smi"
 _MISSING = 127
 """The exit code of shells for a program that does not exist."""
+_REMEDY = (
+    "a pod gets those of its limits when it starts with the annotation 'kwokctl.dev/life: kubelet'"
+)
 
 
 class Readings(Protocol):
@@ -35,7 +38,7 @@ class NvidiaSmi:
         await self._fleet.watched()
         seen = tuple(_visible(target, self._states.readings(target.pod.node)))
         if not seen:
-            problem = f"{NAME}: not found: {target} has no GPU\n"
+            problem = f"{NAME}: not found: {target} has no GPU; {_REMEDY}\n"
             return Printed(errors=problem, exit_code=_MISSING)
         return nvidia_smi(arguments, SeenGpus(gpus=seen, now=self._clock()))
 

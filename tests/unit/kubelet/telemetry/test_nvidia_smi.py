@@ -126,5 +126,6 @@ async def test_a_container_without_a_gpu_does_not_have_it(
 
     assert (found.output, found.exit_code) == ("", 127)
     assert found.errors == (
-        "nvidia-smi: not found: container 'main' of pod 'default/web' has no GPU\n"
+        "nvidia-smi: not found: container 'main' of pod 'default/web' has no GPU; a pod gets "
+        "those of its limits when it starts with the annotation 'kwokctl.dev/life: kubelet'\n"
     )

@@ -1,6 +1,5 @@
 """Texts of an engine for people: what it says of itself, as `docker info` does, and why a container ended."""
 
-import signal
 from collections.abc import Mapping
 
 from kwokctl.errors import NotFoundError
@@ -10,8 +9,8 @@ from runtimes.engine.engine_client import Engine
 
 _NOT_RUN = (126, 127)
 """Exit codes of a program that could not be executed; others are the program's own business."""
-_KILLED = 128 + signal.SIGKILL
-"""The exit code of a program that was ended by SIGKILL."""
+_KILLED = 128 + 9
+"""The exit code of a program that was ended by SIGKILL, which Windows has no name for."""
 _MEBI = 1024 * 1024
 
 

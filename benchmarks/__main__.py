@@ -40,6 +40,7 @@ _ONLY_WHEN_NAMED = (
     "arrivals",
     "autoscaling",
     "capacity",
+    "dra",
     "figures",
     "measuring",
     "one_replica",

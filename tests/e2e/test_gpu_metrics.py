@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.fleet.devices import GPU, device_ids
+from kwokctl.fleet.devices import GPU
 from tests.support.installed import Installed, until
 from tests.support.listeners import listeners_of
 from tests.support.places import Place, opened
@@ -33,6 +33,7 @@ POD: dict[str, Any] = {
         "annotations": {
             "kwok.x-k8s.io/usage-nvidia.com-gpu": "50%",
             "kwok.x-k8s.io/usage-cpu": "250m",
+            "kwokctl.dev/life": "kubelet",
         },
     },
     "spec": {
@@ -62,7 +63,6 @@ def cluster(place: Place, installed: Installed) -> Iterator[Installed]:
     installed.ok("scale", "m6i-4xlarge", "--replicas", "1", "--wait")
     installed.kubectl("apply", "-f", "-", stdin=json.dumps(POD))
     installed.kubectl("wait", "--for=condition=Ready", "pod/train", "--timeout=300s")
-    give(installed)
     yield installed
     installed.ok("delete", "cluster")
 
@@ -74,19 +74,6 @@ def prometheus(place: Place, cluster: Installed) -> PrometheusOf:
     except NoPrometheusError as e:
         pytest.skip(f"no Prometheus: {e}")
     return PrometheusOf.running(cluster)
-
-
-def give(cluster: Installed) -> None:
-    """Write into the status of the pod which GPUs it has."""
-    node = cluster.found("node", NODE)
-    labels = node["metadata"]["labels"]
-    ids = device_ids(NODE, labels, {GPU: int(node["status"]["capacity"][GPU])}, GPU)[:HELD]
-    held = [{"resourceID": each, "health": "Healthy"} for each in ids]
-    path = "/status/containerStatuses/0/allocatedResourcesStatus"
-    patch = [{"op": "add", "path": path, "value": [{"name": GPU, "resources": held}]}]
-    cluster.kubectl(
-        "patch", "pod", "train", "--subresource=status", "--type=json", f"--patch={json.dumps(patch)}"
-    )  # fmt: skip
 
 
 def answer(cluster: Installed, path: str, *, known: bool = True) -> str:
@@ -149,6 +136,29 @@ def test_the_summary_has_the_same_gpus(cluster: Installed) -> None:
         assert (each["model"], each["dutyCycle"]) == ("NVIDIA H100 80GB HBM3", 50)
     assert len(container["accelerators"]) == HELD
     assert container["cpu"]["usageNanoCores"] == 250_000_000
+
+
+def test_nvidia_smi_says_the_same(cluster: Installed) -> None:
+    until("the pod is seen", lambda: is_used(answer(cluster, PAGE)))
+    query = "--query-gpu=utilization.gpu,memory.used,uuid"
+    words = ("nvidia-smi", query, "--format=csv,noheader,nounits")
+    said = cluster.kubectl("exec", "train", "--", *words).splitlines()
+    page = answer(cluster, PAGE)
+    assert len(said) == HELD
+    for gpu, line in enumerate(said):
+        utilization, used, uuid = line.split(", ")
+        assert float(utilization) == value(page, "DCGM_FI_DEV_GPU_UTIL", gpu)
+        assert float(used) == value(page, "DCGM_FI_DEV_FB_USED", gpu)
+        assert f'gpu="{gpu}",UUID="{uuid}"' in page
+
+
+def test_a_missing_gpu_has_no_series_until_it_is_back(cluster: Installed) -> None:
+    lost = '{gpu="3"'
+    cluster.kubectl("annotate", "node", NODE, "kwokctl.dev/device-health=missing=3")
+    until("its series are gone", lambda: lost not in answer(cluster, PAGE))
+    assert answer(cluster, PAGE).count('XID_ERRORS{gpu="') == 7
+    cluster.kubectl("annotate", "node", NODE, "kwokctl.dev/device-health-")
+    until("they are back", lambda: lost in answer(cluster, PAGE))
 
 
 def test_a_node_without_gpus_has_no_page(cluster: Installed) -> None:

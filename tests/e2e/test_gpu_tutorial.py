@@ -29,6 +29,8 @@ def test_a_thousand_gpus_are_trained_on_as_the_page_says(
     before, _, after = done.stdout.partition("job.batch/train condition met")
     assert "nvidia.com/gpu=0/1000" in before
     assert "nvidia.com/gpu=512/1000" in after
+    assert after.count("(UUID: GPU-") == 8
+    assert '"driver":"gpu.nvidia.com"' in after
     waiting = after.partition("job.batch/late condition met")[2].partition('job.batch "train"')[0]
     assert waiting.count("Pending") == 64
     assert after.count("rack=dgx-h100-rack-0001,leaf=dgx-h100-leaf-0000") == 1

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.installed import Installed
+from tests.support.kinds_of_any_fields import definition
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -15,21 +16,6 @@ _EXAMPLE = Path(__file__).parents[2] / "examples/measure/gangs"
 _FASTER = {"run=6s": "run=2s", "every: 15s": "every: 8s", "count: 10": "count: 4"}
 _GATES = "GenericWorkload=true,GangScheduling=true"
 _NATIVE = "podgroups.scheduling.k8s.io"
-_CRD = """
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {plural}.{group}}}
-spec:
-  group: {group}
-  scope: Namespaced
-  names: {{plural: {plural}, singular: {singular}, kind: {kind}}}
-  versions:
-  - name: {version}
-    served: true
-    storage: true
-    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
----
-"""
 _KINDS = (
     ("jobset.x-k8s.io", "v1alpha2", "JobSet"),
     ("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet"),
@@ -159,13 +145,7 @@ def pods() -> str:
 
 
 def test_membership_and_size_are_read_of_every_kind(cluster: Installed, tmp_path: Path) -> None:
-    plurals = {kind: f"{kind.lower()}s" for _, _, kind in _KINDS}
-    crds = "".join(
-        _CRD.format(
-            group=group, version=version, kind=kind, plural=plurals[kind], singular=kind.lower()
-        )
-        for group, version, kind in _KINDS
-    )
+    crds = "".join(definition(*each) for each in _KINDS)
     for name, text in (("crds.yaml", crds), ("three.yaml", _THREE), ("pods.json", pods())):
         (tmp_path / name).write_text(text)
     cluster.kubectl("apply", "-f", str(tmp_path / "crds.yaml"))

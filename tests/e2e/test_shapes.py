@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.installed import Installed
+from tests.support.kinds_of_any_fields import definition
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -166,21 +167,6 @@ def test_a_daemonset_that_selects_machines_with_gpus_runs_on_each_of_them(
     cluster.kubectl("delete", "daemonset", "plugin", "--wait")
 
 
-_CRD = """
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {plural}.{group}}}
-spec:
-  group: {group}
-  scope: Cluster
-  names: {{plural: {plural}, singular: {singular}, kind: {kind}}}
-  versions:
-  - name: {version}
-    served: true
-    storage: true
-    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
----
-"""
 _KINDS = (
     ("kueue.x-k8s.io", "v1beta2", "Topology", "topologies"),
     ("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes"),
@@ -195,7 +181,7 @@ def test_schedulers_that_read_objects_find_the_racks_and_switches(cluster: Insta
     assert left_out.code == 0
     assert "HyperNode" in left_out.err
     kinds = [
-        _CRD.format(group=group, version=version, kind=kind, singular=kind.lower(), plural=plural)
+        definition(group, version, kind, plural=plural, scope="Cluster")
         for group, version, kind, plural in _KINDS
     ]
     cluster.kubectl("apply", "-f", "-", stdin="".join(kinds))

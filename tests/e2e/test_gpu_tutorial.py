@@ -1,5 +1,6 @@
 """`docs/tutorial-gpus.md`: every command of it, in its order."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def test_a_thousand_gpus_are_trained_on_as_the_page_says(
     assert "nvidia.com/gpu=0/1000" in before
     assert "nvidia.com/gpu=512/1000" in after
     assert after.count("(UUID: GPU-") == 8
+    assert len(re.findall(r'^DCGM_FI_DEV_FB_USED{.*pod="train-0-', after, re.MULTILINE)) == 8
     assert '"driver":"gpu.nvidia.com"' in after
     waiting = after.partition("job.batch/late condition met")[2].partition('job.batch "train"')[0]
     assert waiting.count("Pending") == 64

@@ -1,1 +1,1 @@
-"""The model of a fleet: where a node stands in racks, networks and zones, by its position alone. Pure."""
+"""The model of a fleet: where its nodes stand, the devices that they have, and what pods say of theirs. Pure."""

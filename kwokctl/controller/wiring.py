@@ -11,7 +11,6 @@ from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHooks, PodHooks
 from kwokctl.controller.engine.second_look import SecondLook
-from kwokctl.controller.faults import NodeReports
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
@@ -22,6 +21,7 @@ from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.notices import PodNotices
 from kwokctl.controller.lifecycle.reboots import Reboots
 from kwokctl.controller.membership.membership import Membership, fleet_name
+from kwokctl.controller.node_reports import NodeReports
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.node_registry import NodeRegistry
 from kwokctl.controller.plans import Plans

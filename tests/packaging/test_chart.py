@@ -78,7 +78,7 @@ def with_single_rights(objects: Iterable[Mapping[str, Any]]) -> Mapping[tuple[st
     role["rules"] = {
         (group, resource, verb, *rule.get("resourceNames", ()))
         for rule in role["rules"]
-        for group in rule["apiGroups"]
+        for group in rule.get("apiGroups", ())
         for resource in rule["resources"]
         for verb in rule["verbs"]
     }

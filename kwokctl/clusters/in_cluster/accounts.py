@@ -154,6 +154,8 @@ _REVIEWS = (
     ("authorization.k8s.io", "subjectaccessreviews"),
 )
 """With which the server learns whose a token is, and what its user may do."""
+_FEATURE_GATES: Json = {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}
+"""The right to the metrics of the API server, which say what gates are on."""
 
 
 def cluster_rights(request: ManifestRequest) -> set[ApiRight]:
@@ -224,7 +226,8 @@ def accounts(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
         "kind": "ServiceAccount",
         "metadata": {"name": NAME, "namespace": request.namespace},
     }
-    yield _role("ClusterRole", {"name": NAME}, cluster_rights(request))
+    of_cluster = _role("ClusterRole", {"name": NAME}, cluster_rights(request))
+    yield {**of_cluster, "rules": [*of_cluster["rules"], _FEATURE_GATES]}
     yield _binding({"name": NAME}, "ClusterRole", NAME, subject)
     in_leases = {"name": NAME, "namespace": NODE_LEASES}
     yield _role("Role", in_leases, lease_rights())

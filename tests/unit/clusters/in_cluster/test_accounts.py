@@ -7,6 +7,7 @@ import pytest
 
 from kwokctl.clusters.in_cluster.accounts import (
     ApiRight,
+    accounts,
     cluster_rights,
     lease_rights,
     plural,
@@ -78,6 +79,16 @@ def test_nothing_is_granted_by_a_wildcard() -> None:
     every = {*cluster_rights(request), *lease_rights()}
 
     assert not [each for each in every if "*" in (each.group, each.resource, each.verb)]
+
+
+def test_the_gates_of_the_api_server_may_be_read_and_no_other_path() -> None:
+    [role] = [
+        each for each in accounts(ManifestRequest(stages=())) if each["kind"] == "ClusterRole"
+    ]
+
+    paths = [each for each in role["rules"] if "nonResourceURLs" in each]
+
+    assert paths == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
 
 
 def test_leases_are_written_where_those_of_nodes_are() -> None:

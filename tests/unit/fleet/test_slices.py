@@ -1,4 +1,4 @@
-"""The GPUs of a node as a DRA driver publishes them, and how a pool of several slices changes."""
+"""The GPUs of a node as a DRA driver publishes them."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.resource_templates import find_template, load_templates, shape_files
 from kwokctl.fleet.devices import gpus
-from kwokctl.fleet.slices import SliceWrite, Verb, gpu_facts, next_generation, pages
+from kwokctl.fleet.slices import gpu_facts
 
 DRA = ".dra = true"
 
@@ -76,12 +76,15 @@ def test_the_devices_stay_where_the_plugin_offers_none() -> None:
     assert len(found["spec"]["devices"]) == 8
 
 
-def test_a_pool_that_one_slice_cannot_hold_has_several() -> None:
-    found = slices("dgx-h100", '.labels["nvidia.com/gpu.count"] = "130"')
+@pytest.mark.parametrize(
+    ("count", "sizes"), [(1, [1]), (128, [128]), (129, [128, 1]), (300, [128, 128, 44])]
+)
+def test_a_pool_that_one_slice_cannot_hold_has_several(count: int, sizes: list[int]) -> None:
+    found = slices("dgx-h100", f'.labels["nvidia.com/gpu.count"] = "{count}"')
 
-    assert [len(each["spec"]["devices"]) for each in found] == [128, 2]
-    assert {each["spec"]["pool"]["resourceSliceCount"] for each in found} == {2}
-    assert len({each["metadata"]["name"] for each in found}) == 2
+    assert [len(each["spec"]["devices"]) for each in found] == sizes
+    assert {each["spec"]["pool"]["resourceSliceCount"] for each in found} == {len(sizes)}
+    assert len({each["metadata"]["name"] for each in found}) == len(sizes)
 
 
 def test_labels_say_what_is_published() -> None:
@@ -97,52 +100,3 @@ def test_labels_say_what_is_published() -> None:
 
     assert (found["architecture"], found["cudaComputeCapability"]) == ("Hopper", "9.1.0")
     assert found["driverVersion"] == "580.1.2"
-
-
-@pytest.mark.parametrize(
-    ("number", "is_tainted", "sizes"),
-    [
-        (0, False, [0]),
-        (128, False, [128]),
-        (129, False, [128, 1]),
-        (64, True, [64]),
-        (65, True, [64, 1]),
-    ],
-)
-def test_a_slice_is_not_larger_than_the_api_server_takes(
-    number: int, is_tainted: bool, sizes: list[int]
-) -> None:
-    assert list(map(len, pages(range(number), is_tainted=is_tainted))) == sizes
-
-
-def short_for(before: int, after: int) -> int:
-    """Return after how many of the writes consumers have no complete pool."""
-    there = dict.fromkeys(range(before), (1, before))
-    short = 0
-    for write in next_generation(before, after, 1):
-        if write.verb is Verb.DELETE:
-            there.pop(write.page)
-        else:
-            assert (write.verb is Verb.UPDATE) == (write.page in there)
-            there[write.page] = (write.generation, after)
-        highest = max(generation for generation, _ in there.values())
-        counts = [count for generation, count in there.values() if generation == highest]
-        short += len(counts) != counts[0]
-    assert there == dict.fromkeys(range(after), (2, after))
-    return short
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "short"), [(1, 1, 0), (2, 1, 0), (1, 2, 1), (2, 2, 1), (3, 2, 1), (2, 3, 2)]
-)
-def test_a_pool_of_two_slices_is_short_of_devices_for_one_write(
-    before: int, after: int, short: int
-) -> None:
-    assert short_for(before, after) == short
-
-
-def test_slices_that_are_not_needed_any_more_go_last() -> None:
-    assert next_generation(2, 1, 4) == [
-        SliceWrite(Verb.UPDATE, 0, 5),
-        SliceWrite(Verb.DELETE, 1, 0),
-    ]

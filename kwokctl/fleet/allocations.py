@@ -14,6 +14,8 @@ from kwokctl.json_value import Json
 DEVICES = "kwokctl.dev/devices"
 """The annotation of a pod: a JSON object with, by container and by resource, a list of identifiers."""
 HEALTHY, UNHEALTHY, UNKNOWN = "Healthy", "Unhealthy", "Unknown"
+CLAIM = "claim:"
+"""The beginning of the names of resources that are ResourceClaims."""
 _LISTS = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
 
 
@@ -27,14 +29,24 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def allocations_of(pod: Mapping[str, Json]) -> Iterator[Allocation]:
-    """Yield the devices of a pod, without those of claims (`claim:…`), by its status or else its annotation."""
+    """Yield the devices of a pod, without those of claims, by its status or else its annotation."""
+    return (each for each in _listed(pod) if not each.resource.startswith(CLAIM))
+
+
+def claimed_in(pod: Mapping[str, Json]) -> Iterator[Allocation]:
+    """Yield the devices that a pod has through claims, by its status or else its annotation.
+
+    The resource is `claim:NAME` or `claim:NAME/REQUEST`, with the pod's own name of the claim.
+    """
+    return (each for each in _listed(pod) if each.resource.startswith(CLAIM))
+
+
+def _listed(pod: Mapping[str, Json]) -> Iterator[Allocation]:
     found = False
     status = pod.get("status") or {}
     for name in _LISTS:
         for container in status.get(name) or ():
             for resource in container.get("allocatedResourcesStatus") or ():
-                if resource["name"].startswith("claim:"):
-                    continue
                 for each in resource.get("resources") or ():
                     found = True
                     yield Allocation(

@@ -86,6 +86,11 @@ def gpu_of(
     return None
 
 
+def gpu_uuid(node: str, index: int) -> str:
+    """Return the UUID of a GPU of a node."""
+    return f"GPU-{uuid_for(node, 'gpu', str(index))}"
+
+
 def _count(labels: Mapping[str, str], resources: Mapping[str, int]) -> int:
     """Return the number of GPUs: what the label says, or what the resource does, divided by replicas."""
     replicas = max(_number(labels.get(_REPLICAS), 1), 1)
@@ -99,7 +104,7 @@ def _number(text: str | None, otherwise: int) -> int:
 
 @lru_cache(maxsize=16_384)
 def _replicas(node: str, number: int, whole: int) -> tuple[str, ...]:
-    uuids = [f"GPU-{uuid_for(node, 'gpu', str(index))}" for index in range(min(whole, number))]
+    uuids = [gpu_uuid(node, index) for index in range(min(whole, number))]
     if number <= whole:
         return tuple(uuids)
     return tuple(f"{uuids[place % whole]}::{place // whole}" for place in range(number))
@@ -116,7 +121,7 @@ def _gpus(node: str, number: int, family: str, product: str, memory: int) -> tup
     return tuple(
         Gpu(
             index=index,
-            uuid=f"GPU-{uuid_for(node, 'gpu', str(index))}",
+            uuid=gpu_uuid(node, index),
             pci_bus_id=f"{index // len(buses):08X}:{buses[index % len(buses)]:02X}:00.0",
             product=product,
             memory=memory,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kwokctl.fleet.devices import gpu_uuid
 from tests.support.eventually import eventually
 from tests.support.installed import Installed
 
@@ -95,7 +96,10 @@ def test_pods_with_claims_run_with_devices_of_their_own(cluster: Installed, tmp_
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": f"claimer-{number}"},
+            "metadata": {
+                "name": f"claimer-{number}",
+                "annotations": {"kwokctl.dev/life": "kubelet"},
+            },
             "spec": {
                 "nodeSelector": {"kubernetes.io/hostname": "dgx-h100-000001"},
                 "containers": [
@@ -115,6 +119,7 @@ def test_pods_with_claims_run_with_devices_of_their_own(cluster: Installed, tmp_
     results = claim["status"]["allocation"]["devices"]["results"]
     assert {each["pool"] for each in results} == {"dgx-h100-000001"}
     assert len({each["device"] for each in results}) == 5
+    check_what_a_driver_reports(cluster, claim)
 
     # Five more of eight do not fit until the first five are free.
     file.write_text(json.dumps(pods[1]))
@@ -129,6 +134,24 @@ def test_pods_with_claims_run_with_devices_of_their_own(cluster: Installed, tmp_
     cluster.kubectl("delete", "pod", "claimer-0")
     cluster.kubectl("wait", "--for=condition=Ready", "pod/claimer-1", "--timeout=120s")
     cluster.kubectl("delete", "pod", "claimer-1")
+
+
+def check_what_a_driver_reports(cluster: Installed, claim: dict[str, Any]) -> None:
+    """The controller stands in for the driver: devices are ready, and the pod names them."""
+    devices = {each["device"]: each for each in claim["status"]["devices"]}
+    assert devices.keys() == {
+        each["device"] for each in claim["status"]["allocation"]["devices"]["results"]
+    }
+    for name, each in devices.items():
+        assert [(one["type"], one["status"]) for one in each["conditions"]] == [("Ready", "True")]
+        gpu = gpu_uuid("dgx-h100-000001", int(name.removeprefix("gpu-")))
+        assert each["data"] == {"uuid": gpu}
+    [status] = cluster.found("pods", "claimer-0")["status"]["containerStatuses"]
+    [allocated] = status["allocatedResourcesStatus"]
+    assert allocated["name"] == "claim:gpus"
+    assert sorted(each["resourceID"] for each in allocated["resources"]) == sorted(
+        f"gpu.nvidia.com/dgx-h100-000001/{name}" for name in devices
+    )
 
 
 def test_slices_go_with_their_node_and_the_same_command_repairs_both(cluster: Installed) -> None:

@@ -147,6 +147,15 @@ def _document(body: Mapping[str, Json]) -> Document:
     return Document(kind="Stage", api_version="", name=name, body=dict(body), source=name)
 
 
+_CLAIMS = "resource.k8s.io"
+_DRIVER_RIGHTS = frozenset(
+    {
+        ApiRight(_CLAIMS, "resourceclaims", "get"),
+        ApiRight(_CLAIMS, "resourceclaims/status", "patch"),
+        ApiRight(_CLAIMS, "resourceclaims/driver", "arbitrary-node:patch"),
+    }
+)
+"""With which the controller stands in for DRA drivers; Kubernetes asks for the last one from 1.36 on."""
 _RBAC = "rbac.authorization.k8s.io"
 _LEASES = "coordination.k8s.io"
 _REVIEWS = (
@@ -167,6 +176,7 @@ def cluster_rights(request: ManifestRequest) -> set[ApiRight]:
     if _plays_pods(request):
         # An annotation selects the rules of a kubelet for a single pod.
         rights |= {ApiRight("", "pods/status", "patch"), ApiRight("", "pods", "delete")}
+        rights |= _DRIVER_RIGHTS
     # Of such pods, counted as a kubelet does, and of objects that Stages lead in a circle.
     rights |= {ApiRight("", EVENTS, verb) for verb in ("create", "patch")}
     for kind in request.custom_kinds:

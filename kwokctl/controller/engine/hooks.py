@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from sys import intern
 from typing import Protocol, TypeVar
 
 import orjson
@@ -14,6 +15,7 @@ from kwokctl.controller.nodes.node_registry import Hold, ManagedNode, NodeRegist
 from kwokctl.controller.stages.lives import LIFE
 from kwokctl.embedded.selection import Selection
 from kwokctl.embedded.silence import is_silent
+from kwokctl.fleet.claims import DRA_DRIVERS
 from kwokctl.fleet.device_health import DEVICE_HEALTH, DEVICE_INVENTORY
 
 _NOTHING: Mapping[str, str] = {}
@@ -287,6 +289,7 @@ def _facts(seen: DecodedNode) -> NodeFacts:
         pressure=annotations.get(PRESSURE, ""),
         device_health=annotations.get(DEVICE_HEALTH, ""),
         device_inventory=annotations.get(DEVICE_INVENTORY, ""),
+        dra_drivers=intern(annotations.get(DRA_DRIVERS, "")),
         conditions=_kept(tuple([each.type for each in conditions if each.status == "True"])),
         reported=_kept(tuple([each.type for each in conditions if each.reason in REASONS])),
     )

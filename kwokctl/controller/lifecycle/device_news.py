@@ -94,7 +94,8 @@ class DeviceNews:
             self._put_off(look, e)
             return
         for raw in found:
-            if device_claims_of(orjson.loads(raw)["spec"]):
+            spec = orjson.loads(raw)["spec"]
+            if device_claims_of(spec) or "resourceClaims" in spec:
                 self._pods.look_again(raw)
 
     def _put_off(self, look: _Look, error: RequestError) -> None:

@@ -12,10 +12,11 @@ from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.object_events import warning_of
 from kwokctl.controller.engine.object_state import ObjectState, WrittenObject, answered
 from kwokctl.controller.engine.turns import NEVER
+from kwokctl.controller.lifecycle.driver_stand_in import DriverStandIn, UnpreparedError
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import PodOutcome
 from kwokctl.controller.lifecycle.pod_events import EventCounts, PodEvent
-from kwokctl.controller.lifecycle.statuses import status_patch
+from kwokctl.controller.lifecycle.statuses import has_started, status_patch
 from kwokctl.controller.object_warnings import ObjectWarnings
 from kwokctl.controller.stages.lives import KUBELET, LIFE, STAGES
 from kwokctl.dataplane.events.object_event import ObjectEvent
@@ -57,6 +58,9 @@ class IgnoredLabels:
 
 
 _COMPONENT = "kubelet"
+_UNPREPARED = "FailedPrepareDynamicResources"
+_PREPARES_AGAIN = 10.0
+"""Seconds after which a kubelet tries again to prepare the claims of a pod, as backOffPeriod in pkg/kubelet."""
 
 
 class WrittenPod(WrittenObject, frozen=True, kw_only=True):
@@ -85,6 +89,7 @@ class KubeletLife:
         self._direct = context.plane.direct
         self._lives = lives
         self._usual = usual
+        self._stand_in = DriverStandIn(context)
         self._event_counts = EventCounts()
         self._ignored_labels = IgnoredLabels(context.warnings, context.wall)
         self._found: dict[str, tuple[int, PodOutcome]] = {}
@@ -98,7 +103,7 @@ class KubeletLife:
         """Return in how many seconds a pod changes next."""
         self._ignored_labels.look(state)
         self._looks.count_in(state)
-        if self._looks.awaits_devices(state):
+        if self._looks.awaits_devices(state) or self._looks.awaits_claims(state):
             return 0.0  # given when it is played: then the node's other pods are known
         outcome = self._looks.outcome(state)
         wait = outcome.due - self._context.wall()
@@ -113,6 +118,8 @@ class KubeletLife:
 
     async def play(self, state: ObjectState) -> WrittenPod:
         """Write what a pod has become."""
+        if (waiting := await self._prepared(state)) is not None:
+            return waiting
         version, outcome = self._found.pop(state.uid, (UNKNOWN, None))
         if outcome is None or version != state.version:
             outcome = self._looks.outcome(state)
@@ -149,6 +156,23 @@ class KubeletLife:
         self._event_counts.forget(state.uid)
         self._ignored_labels.forget(state.uid)
         self._looks.forget(state)
+
+    async def _prepared(self, state: ObjectState) -> WrittenPod | None:
+        """Let the claims of a pod be prepared; return that it waits if they cannot be yet."""
+        if not (drivers := self._looks.awaits_claims(state)):
+            return None
+        pod = state.opened()
+        try:
+            self._looks.prepared(state, await self._stand_in.prepare(pod, drivers))
+        except UnpreparedError as e:
+            if has_started(pod):  # it runs, whatever has become of its claims
+                self._looks.prepared(state, ())
+                return None
+            message = f"Failed to prepare dynamic resources: {e}"
+            event = PodEvent(type="Warning", reason=_UNPREPARED, message=message)
+            outcome = PodOutcome(due=self._context.wall() + _PREPARES_AGAIN, events=(event,))
+            return WrittenPod(state.version, outcome=outcome)
+        return None
 
     async def _store(
         self, state: ObjectState, target: ObjectKey, outcome: PodOutcome

@@ -182,6 +182,8 @@ class CommonPod(NamedTuple):
     claims: Claims
     devices: int
     """The number of devices in the status; -1 if one is not healthy."""
+    has_claims: bool
+    """Whether they have ResourceClaims."""
 
 
 class LifePlans:
@@ -232,6 +234,7 @@ def _common(pod: ObjectInJson) -> CommonPod | None:
         claims = claims_of(pod["spec"])
         if any(type(claim.container) is not str for claim in claims.devices):
             return None  # the name of the pod, or another text of its own: the table needs that of each pod
-        return CommonPod(pod, has_started(pod), claims, healthy_in(pod) if claims.devices else 0)
+        devices = healthy_in(pod) if claims.devices else 0
+        return CommonPod(pod, has_started(pod), claims, devices, "resourceClaims" in pod["spec"])
     except (ExpressionError, TypeError, ValueError, AttributeError, KeyError):
         return None

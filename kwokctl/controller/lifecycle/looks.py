@@ -1,10 +1,11 @@
 """Computes the outcomes of pods: with plans where there are any, else with the function itself."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.lifecycle.admission.claimed_devices import ClaimedDevices
 from kwokctl.controller.lifecycle.admission.claims import claims_of
 from kwokctl.controller.lifecycle.admission.device_claims import device_claims_of
 from kwokctl.controller.lifecycle.admission.device_table import Devices, LostDevice
@@ -50,6 +51,7 @@ class PodLooks:
         self._disputed = disputed
         self._programs = programs
         self._memories: dict[str, PodMemory] = {}
+        self._claimed = ClaimedDevices()
         self._evictions: dict[str, Eviction] = {}
         self._absences: dict[str, Absence] = {}
         """Those from which pods have not recovered yet."""
@@ -138,6 +140,22 @@ class PodLooks:
             return False
         return (value.get("status") or {}).get("phase") not in FINAL
 
+    def awaits_claims(self, state: ObjectState) -> Collection[str]:
+        """Return the DRA drivers that the claims of a pod wait for; none if they are prepared, or need none."""
+        common = self._common(state)
+        spec = state.opened()["spec"] if common is None else common.pod["spec"]
+        if "resourceClaims" not in spec or not (drivers := self._room.drivers(state.node)):
+            return ()
+        value = state.opened()
+        is_over = (value.get("status") or {}).get("phase") in FINAL
+        if is_over or "deletionTimestamp" in value["metadata"]:
+            return ()
+        return drivers if self._claimed.awaits(state.uid, value) else ()
+
+    def prepared(self, state: ObjectState, devices: Devices) -> None:
+        """Note the devices that a pod has through its claims."""
+        self._claimed.prepared(state.uid, devices)
+
     def _give_up(self, state: ObjectState, lost: LostDevice) -> None:
         """End a pod that claims a device which an older pod has."""
         end = Eviction(at=self._wall(), message=lost.message, reason=UNEXPECTED)
@@ -148,6 +166,7 @@ class PodLooks:
     def release(self, state: ObjectState) -> None:
         """Release what a pod takes of its node."""
         self._room.release(state.node, state.uid)
+        self._claimed.forget(state.uid)
 
     def forget(self, state: ObjectState) -> None:
         """Note that a pod is gone."""
@@ -166,6 +185,8 @@ class PodLooks:
         """Return the outcome for a pod of a known shape that its node admits and does not evict."""
         form, common, uid = state.form, self._common(state), state.uid
         if common is None or uid in self._evictions:
+            return None
+        if common.has_claims and self._room.drivers(state.node):
             return None
         assert form is not None
         assert self._plans is not None
@@ -222,4 +243,7 @@ class PodLooks:
         node, uid = state.node, state.uid
         if has_started(value) and self.awaits_devices(state):
             self._room.restore_devices(node, uid, claims_of(value["spec"]), self._wall())
-        return self._room.devices(node, uid)
+        devices = self._room.devices(node, uid)
+        if "resourceClaims" in value["spec"]:
+            devices += self._claimed.of(node, uid, self._room.facts(node))
+        return devices

@@ -29,6 +29,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The annotation that says which of its devices are not healthy."""
     device_inventory: str = ""
     """The annotation that says how many it has if all is well."""
+    dra_drivers: str = ""
+    """The annotation that says for which drivers of claimed devices the controller stands in."""
     conditions: tuple[str, ...] = ()
     """The types of its conditions that are True."""
     reported: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.fleet.allocations import DEVICES, Allocation, allocations_of
+from kwokctl.fleet.allocations import DEVICES, Allocation, allocations_of, claimed_in
 from kwokctl.json_value import Json
 
 HELD = Allocation(container="main", resource="nvidia.com/gpu", device_id="GPU-1")
@@ -28,8 +28,13 @@ def test_a_device_without_health_is_unknown() -> None:
     assert found.health == "Unknown"
 
 
-def test_devices_of_claims_are_left_out() -> None:
-    assert list(allocations_of(pod([status("claim:mine/gpu", "gpu-0")]))) == []
+def test_devices_of_claims_are_told_from_others() -> None:
+    claimed = pod(
+        [status("claim:mine/gpu", "gpu.nvidia.com/n/gpu-0"), status("nvidia.com/gpu", "GPU-1")]
+    )
+
+    assert [each.device_id for each in allocations_of(claimed)] == ["GPU-1"]
+    assert [each.resource for each in claimed_in(claimed)] == ["claim:mine/gpu"]
 
 
 def test_an_annotation_says_it_where_the_status_cannot() -> None:

@@ -4,12 +4,13 @@ The sum for the pods of each node is kept as pods come and go.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
 import orjson
 
+from kwokctl.controller.lifecycle.admission.claimed_devices import drivers_of
 from kwokctl.controller.lifecycle.admission.claims import Claims, HostPorts, claims_of
 from kwokctl.controller.lifecycle.admission.device_claims import ShortageError
 from kwokctl.controller.lifecycle.admission.device_table import (
@@ -135,7 +136,7 @@ class NodeRoom:
         self, node: str, uid: str, pod: ObjectInJson, claims: Claims, now: float
     ) -> Refusal | None:
         """Return why a node refuses a pod that takes so much; None if it admits it, which is then counted."""
-        facts = self._facts(node)
+        facts = self.facts(node)
         used = self._commitments.used(node, without=uid)
         ports = self._commitments.ports(node, without=uid) if claims.ports else ()
         shortage = self._shortage(node, uid, claims, now) if claims.devices else None
@@ -174,7 +175,17 @@ class NodeRoom:
 
     def devices(self, node: str, uid: str) -> Devices:
         """Return the devices of a pod, with their present health."""
-        return self._devices.of(node, uid, self._facts(node))
+        return self._devices.of(node, uid, self.facts(node))
+
+    def drivers(self, node: str) -> Collection[str]:
+        """Return the DRA drivers for which the controller stands in on a node."""
+        drivers = self.facts(node).dra_drivers
+        return drivers_of(drivers) if drivers else ()
+
+    def facts(self, node: str) -> NodeFacts:
+        """Return what is known of a node."""
+        known = self._nodes.get(node)
+        return NO_FACTS if known is None else known.facts
 
     def restore_devices(self, node: str, uid: str, claims: Claims, now: float) -> None:
         """Give devices to a pod that runs, and does not say that it has any; nothing if there are too few."""
@@ -183,15 +194,11 @@ class NodeRoom:
 
     def are_devices_well(self, node: str) -> bool:
         """Return whether nothing is said of the devices of a node."""
-        return not self._facts(node).device_health
-
-    def _facts(self, node: str) -> NodeFacts:
-        known = self._nodes.get(node)
-        return NO_FACTS if known is None else known.facts
+        return not self.facts(node).device_health
 
     def _shortage(self, node: str, uid: str, claims: Claims, now: float) -> Refusal | None:
         try:
-            self._devices.give(node, uid, self._facts(node), claims.devices, written_moment(now))
+            self._devices.give(node, uid, self.facts(node), claims.devices, written_moment(now))
         except ShortageError as e:
             return UNEXPECTED, unexpected(str(e))
         return None

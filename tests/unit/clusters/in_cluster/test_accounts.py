@@ -60,6 +60,21 @@ def test_the_usual_stages_may_do_what_kubelets_do_and_no_more() -> None:
             "resources": ["subjectaccessreviews"],
             "verbs": ["create"],
         },
+        {
+            "apiGroups": ["resource.k8s.io"],
+            "resources": ["resourceclaims"],
+            "verbs": ["get"],
+        },
+        {
+            "apiGroups": ["resource.k8s.io"],
+            "resources": ["resourceclaims/driver"],
+            "verbs": ["arbitrary-node:patch"],
+        },
+        {
+            "apiGroups": ["resource.k8s.io"],
+            "resources": ["resourceclaims/status"],
+            "verbs": ["patch"],
+        },
     ]
 
 
@@ -165,6 +180,7 @@ def test_where_only_nodes_are_played_pods_may_not_be_written() -> None:
     found = cluster_rights(ManifestRequest(stages=[stage("Node", {"delete": True})]))
 
     assert {each.verb for each in found if each.resource.startswith("pods")} == READING
+    assert not [each for each in found if "claims" in each.resource]
 
 
 def test_kinds_are_spelt_as_the_api_has_them() -> None:

@@ -45,6 +45,7 @@ from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.errors import RequestError, UnavailableError, UsageError, make_room
+from kwokctl.faults.catalogue import FaultCatalogue
 from kwokctl.host import files
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.server_metrics import EndedWatches
@@ -52,7 +53,6 @@ from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
-from kwokctl.progress import Progress
 from kwokctl.replacing import replace
 from kwokctl.retry import retried
 
@@ -73,8 +73,8 @@ async def scale(
 
     `data_path` is taken instead of the cluster's own.
 
-    The resource templates among `documents` come first, then those of the cluster, then the built-in ones. A cluster of kwokctl is
-    not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine, and runs
+    The resource templates among `documents` come first, then those of the cluster, then the built-in ones, and so do
+    dialects of faults, of which a cluster keeps none. A cluster of kwokctl is not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine, and runs
     that scale the same set do so one after the other. Errors are those of `scale_set`, RequestError, and
     UnavailableError, which names the components that do not run.
     """
@@ -86,6 +86,7 @@ async def scale(
         near = did_you_mean(unused, template.declared)
         what = f"the template '{template.name}' does not mention the parameter '{unused}'"
         home.progress.warn(f"{what}; {near}" if near else what)
+    faults = FaultCatalogue(documents)
     if kubeconfig is not None:
         if data_path == "etcd":
             raise UsageError(
@@ -93,17 +94,15 @@ async def scale(
                 hint="leave one of the two out",
             )
         access = load_access(kubeconfig)
-        turn = _turn(home, access)
-        return await scale_with(access, request, templates, home.progress, FOREIGN, turn)
+        return await scale_with(access, request, templates, home, FOREIGN, faults)
     saved = load(home.paths(name), name)
     if saved.options.component(KWOK_CONTROLLER).binary:
         templates = {request.kind: with_one_address(template)}
     access = load_access(home.paths(name).own_kubeconfig)
     with using(home.workdir, name):
         route = route_of(home, saved, data_path)
-        turn = _turn(home, access)
         try:
-            return await scale_with(access, request, templates, home.progress, route, turn)
+            return await scale_with(access, request, templates, home, route, faults)
         except (RequestError, UnavailableError) as e:
             if isinstance(e, RequestError) and e.is_full:
                 e.hint = make_room(name)
@@ -118,9 +117,9 @@ async def scale_with(
     access: Access,
     request: ScaleRequest,
     templates: Mapping[str, ResourceTemplate],
-    progress: Progress,
+    home: Home,
     route: ScaleRoute,
-    turn: Turn,
+    faults: FaultCatalogue,
 ) -> ScaleResult:
     """Give a set of objects its size in the cluster that `access` reaches, whichever tool created it."""
     async with AsyncExitStack() as stack:
@@ -128,7 +127,7 @@ async def scale_with(
         client = Client(pool)
         controller = await connected_controller(stack, route)
         etcd_route = None
-        kv = None if route.etcd is None else await connected_etcd(stack, route.etcd, progress)
+        kv = None if route.etcd is None else await connected_etcd(stack, route.etcd, home.progress)
         if kv is not None and route.etcd is not None and route.choice.path == "etcd":
             etcd_route = etcd_route_of(route, kv, route.etcd.address, controller)
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
@@ -139,16 +138,17 @@ async def scale_with(
         context = ScaleContext(
             reader=ClusterApiReader(client),
             plane=plane,
-            progress=progress,
+            progress=home.progress,
             wall=wall,
             choice=route.choice,
             supervision=supervision,
             managed_fields=route.managed_fields,
-            etcd_quota=None if kv is None else EtcdQuota(kv, route.quota, progress),
+            etcd_quota=None if kv is None else EtcdQuota(kv, route.quota, home.progress),
             insists=route.insists,
             tells_path=route.is_news,
-            turn=turn,
+            turn=_turn(home, access),
             kubelet=await _kubelet(controller, route),
+            faults=faults,
             book=ClusterBook(ClusterTexts(client, POSITIONS)),
             parameters=ClusterTexts(client, PARAMETERS),
         )

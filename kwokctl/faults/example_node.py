@@ -3,16 +3,12 @@
 from collections.abc import Iterable
 
 from kwokctl.faults.catalogue import FaultDialect
-from kwokctl.faults.class_schema import ConditionStatus, FaultDialectSpec
+from kwokctl.faults.healthy import healthy_conditions
 from kwokctl.fleet.devices import GPU
 from kwokctl.json_value import Json
 
 _SINCE = "2026-01-01T00:00:00Z"
-_OTHER: dict[ConditionStatus, ConditionStatus] = {
-    "True": "False",
-    "False": "True",
-    "Unknown": "True",
-}
+_TIMES = {"lastHeartbeatTime": _SINCE, "lastTransitionTime": _SINCE}
 _LABELS = {
     "nvidia.com/gpu.count": "8",
     "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
@@ -30,22 +26,9 @@ def example_node(dialects: Iterable[FaultDialect]) -> Json:
             "capacity": {"cpu": "224", GPU: "8"},
             "allocatable": {"cpu": "224", GPU: "8"},
             "conditions": [
-                each for dialect in dialects for each in healthy_conditions(dialect.spec)
+                {**each, **_TIMES}
+                for dialect in dialects
+                for each in healthy_conditions(dialect.spec)
             ],
         },
     }
-
-
-def healthy_conditions(dialect: FaultDialectSpec) -> list[Json]:
-    """Return the conditions of a node without faults."""
-    return [
-        {
-            "type": each.type,
-            "status": each.status or _OTHER[dialect.bad_status],
-            "reason": each.reason,
-            "message": each.message,
-            "lastHeartbeatTime": _SINCE,
-            "lastTransitionTime": _SINCE,
-        }
-        for each in dialect.conditions
-    ]

@@ -22,6 +22,7 @@ from kwokctl.clusters.state.resource_templates import (
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import RequestError, UnavailableError
+from kwokctl.faults.catalogue import FaultCatalogue
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
@@ -48,7 +49,7 @@ async def scale_steps(
     request = replace(request, kind=template_name(templates, request.kind))
     template = find_template(templates, request.kind)
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-    renderer = Renderer(template, request, wall)
+    renderer = Renderer(template, request, wall, faults=FaultCatalogue(documents))
     first = renderer.stamp(0)
     if kubeconfig is None:
         load(home.paths(name), name)

@@ -8,12 +8,13 @@ import msgspec
 from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.scaling.cluster_reader import ClusterReader
 from kwokctl.clusters.scaling.objects.networks import Book
-from kwokctl.clusters.scaling.objects.render import NO_KUBELET
+from kwokctl.clusters.scaling.objects.render import BUILT_IN, NO_KUBELET
 from kwokctl.clusters.scaling.objects.stored_texts import TextStore
 from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.port import DataPlane, DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
+from kwokctl.faults.catalogue import FaultCatalogue
 from kwokctl.kube.collections.server_metrics import EndedWatches
 from kwokctl.kube.resource import PODS, Resource
 from kwokctl.kube.transport.pool import Pool
@@ -67,6 +68,8 @@ class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     """Stores the parameters of sets; None if that is not possible."""
     kubelet: Kubelet = NO_KUBELET
     """The address at which the API server reaches the controller in place of the kubelets, as far as known."""
+    faults: FaultCatalogue = BUILT_IN
+    """The dialects in which nodes can say that they are healthy."""
     insists: bool = False
     """Whether etcd is written to though that bypasses webhooks, policies or quotas."""
     tells_path: bool = False

@@ -52,7 +52,7 @@ async def scale_set(
     for a namespace that does not exist, and TimedOutError, which names the objects that are late.
     """
     template = find_template(templates, request.kind)
-    renderer = Renderer(template, request, context.wall, context.kubelet)
+    renderer = Renderer(template, request, context.wall, context.kubelet, context.faults)
     first = renderer.stamp(0)
     resource = await context.reader.resolve(first["apiVersion"], first["kind"])
     request = request.placed(resource, first)

@@ -20,6 +20,8 @@ from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate
 from kwokctl.expr.gotemplate.symbol_calls import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
+from kwokctl.faults.catalogue import FaultCatalogue
+from kwokctl.faults.healthy import conditions_at_birth
 from kwokctl.fleet.slices import gpu_pages
 from kwokctl.fleet.topology import (
     topology_labels,
@@ -110,6 +112,7 @@ OWN = ("Name", "Index", "Position")
 """The functions that give every object something of its own."""
 NO_KUBELET = Kubelet()
 """For clusters whose controller is not known."""
+BUILT_IN = FaultCatalogue()
 
 
 class Renderer:
@@ -125,10 +128,12 @@ class Renderer:
         request: ScaleRequest,
         wall: Callable[[], float],
         kubelet: Kubelet = NO_KUBELET,
+        faults: FaultCatalogue = BUILT_IN,
     ) -> None:
         """Edit the parameters and compile the template; `wall` is the time of day, POSIX.
 
-        `kubelet` says where the kubelets of the cluster's fake nodes are reached.
+        `kubelet` says where the kubelets of the cluster's fake nodes are reached, `faults` has the dialects in which
+        nodes can say that they are healthy.
         """
         self.request = request
         self.parameters = edited(template.parameters, request.params)
@@ -139,6 +144,7 @@ class Renderer:
         """The templates of further objects."""
         self._made_of = template
         self._kubelet = kubelet
+        self._faults = faults
         self._wall = wall
         self.positions = Positions(request)
         """The offsets at which its objects continue the counts of the template."""
@@ -148,6 +154,7 @@ class Renderer:
             "SetName": lambda: request.set_name,
             "AddCIDR": add_cidr,
             "AddIP": add_ip,
+            "DialectConditions": conditions_at_birth(faults),
             "GPUPages": gpu_pages,
             "TopologyLabels": topology_labels,
             "TopologyUnit": topology_unit,
@@ -172,7 +179,7 @@ class Renderer:
             return self
         request = replace(self.request, params=params)
         try:
-            return Renderer(self._made_of, request, self._wall, self._kubelet)
+            return Renderer(self._made_of, request, self._wall, self._kubelet, self._faults)
         except UsageError as e:
             remembered = f"'{request.set_name}' was made with it; give --param again"
             raise UsageError(str(e), hint=remembered) from e

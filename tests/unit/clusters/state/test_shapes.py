@@ -73,6 +73,29 @@ def test_a_param_changes_labels_taints_and_the_provider_id() -> None:
     assert node["status"]["allocatable"]["rdma/ib"] == "8"
 
 
+@pytest.mark.parametrize("name", ["node", "dgx-h100"])
+def test_nodes_are_born_with_the_conditions_of_dialects_and_still_copied(name: str) -> None:
+    made = renderer(name, params=('.dialects = ["aks", "dgx"]',))
+    pattern = made.pattern()
+
+    conditions = made.stamp(4321)["status"]["conditions"]
+    assert len(conditions) == 5 + 19
+    assert conditions[0] == {
+        "type": "GPUMissing",
+        "status": "False",
+        "reason": "NoGPUMissing",
+        "message": "All GPUs are present",
+        "lastHeartbeatTime": "2026-01-01T12:00:00.000000000Z",
+        "lastTransitionTime": "2026-01-01T12:00:00.000000000Z",
+    }
+    assert pattern is not None
+    assert pattern.body_for(4321) == made.stamp(4321)
+
+
+def test_a_node_without_dialects_is_born_without_conditions() -> None:
+    assert "conditions" not in renderer("dgx-h100").stamp(0)["status"]
+
+
 @pytest.mark.parametrize("name", ["dgx-h100", "p5"])
 def test_a_shape_that_is_written_out_makes_the_same_nodes(name: str, tmp_path: Any) -> None:
     (found,) = shapes((), [name])
@@ -116,9 +139,13 @@ def test_an_unknown_parameter_of_it_is_named() -> None:
             "topology.nodesPerRack: must be a whole number of at least 1",
         ),
         ('.topology.vocabularies = ["gcp"]', "topology.vocabularies: there is no 'gcp'"),
+        (
+            '.dialects = ["dgx", "akz"]',
+            r"dialects\[1\]: there is no dialect of faults called 'akz'",
+        ),
     ],
 )
-def test_a_wrong_topology_is_refused(change: str, problem: str) -> None:
+def test_a_wrong_value_is_refused_with_its_place(change: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         renderer("dgx-h100", params=(change,)).stamp(0)
 

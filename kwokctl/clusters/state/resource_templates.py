@@ -27,6 +27,7 @@ from kwokctl.replacing import replace
 _NODE = "node"
 _KIND = re.compile(r"[a-zA-Z][a-zA-Z0-9.-]*")
 _FORMS: Mapping[type, str] = {dict: "a mapping", list: "a list"}
+_TAINTS, _EFFECTS = "taints", ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _DIGEST = 16
 """The digits that are enough to tell a template from its successor."""
 _AS_KUBECTL: Mapping[str, str] = {"nodes": "node", "no": "node", "pods": "pod", "po": "pod"}
@@ -255,4 +256,16 @@ def _misshapen(parameters: Mapping[str, Any], node: ResourceTemplate) -> tuple[s
         for form, words in _FORMS.items():
             if value is not None and isinstance(usual, form) and not isinstance(value, form):
                 return name, words
+    return _wrong_taint(parameters.get(_TAINTS) or ())
+
+
+def _wrong_taint(taints: Sequence[Any]) -> tuple[str, str] | None:
+    for number, taint in enumerate(taints):
+        place = f"{_TAINTS}[{number}]"
+        if not isinstance(taint, dict):
+            return place, "a mapping"
+        if not taint.get("key"):
+            return f"{place}.key", "given"
+        if taint.get("effect") not in _EFFECTS:
+            return f"{place}.effect", f"one of {', '.join(_EFFECTS)}"
     return None

@@ -158,6 +158,12 @@ def test_a_wrong_value_is_refused_with_its_place(change: str, problem: str) -> N
         (".allocatable = 8", "--param: 'allocatable' must be a mapping"),
         ('.topology = "kueue"', "--param: 'topology' must be a mapping"),
         ('.taints = {key: "a"}', "--param: 'taints' must be a list"),
+        ('.taints = ["a"]', "--param: 'taints[0]' must be a mapping"),
+        ('.taints = [{effect: "NoSchedule"}]', "--param: 'taints[0].key' must be given"),
+        (
+            '.taints = [{key: "a", effect: "NoExecute"}, {key: "b"}]',
+            "--param: 'taints[1].effect' must be one of NoSchedule, PreferNoSchedule, NoExecute",
+        ),
         ('.nodeIPs = "192.0.2.1"', "--param: 'nodeIPs' must be a list"),
     ],
 )
@@ -177,6 +183,11 @@ def test_a_parameter_may_be_left_empty() -> None:
 def test_a_document_with_a_parameter_of_another_form_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"'parameters.labels' must be a mapping"):
         load_templates([mine(parameters={"labels": ["a"]})])
+
+
+def test_a_document_with_a_taint_without_an_effect_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'parameters.taints\[0\].effect' must be one of No"):
+        load_templates([mine(parameters={"taints": [{"key": "a"}]})])
 
 
 def test_an_unknown_shape_names_a_near_one() -> None:

@@ -1,7 +1,10 @@
 """Several controllers, each a process of its own, share the nodes of a real API server."""
 
 import asyncio
+import re
 import signal
+import ssl
+import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -120,6 +123,16 @@ def test_controllers_join_leave_and_are_killed_and_no_lease_ends_that_need_not(
         controllers.kill()
 
 
+GPU = "nvidia.com/gpu"
+
+
+def gpu_pod(name: str, on: str) -> Json:
+    body = _pod(name, on)
+    body["metadata"]["annotations"] = {"kwokctl.dev/life": "kubelet"}
+    body["spec"]["containers"][0]["resources"] = {"limits": {GPU: "2"}}
+    return body
+
+
 SHAPES = ("p5", "gb200-nvl72")
 EACH = 6
 
@@ -136,9 +149,8 @@ async def _with_devices(client: Client, names: Sequence[str]) -> None:
     """Put two pods with GPUs on each node."""
     for name in names:
         for number in range(2):
-            pod = _pod(f"{name}-{number}", name)
-            pod["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 2}}
-            await client.call("POST", PODS.path("default"), encoded(pod))
+            pod = encoded(gpu_pod(f"{name}-{number}", name))
+            await client.call("POST", PODS.path("default"), pod)
 
 
 async def _machines(client: Client, names: Sequence[str]) -> Json:
@@ -153,6 +165,24 @@ async def _machines(client: Client, names: Sequence[str]) -> Json:
     }
 
 
+_ENERGY = re.compile(r"^DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION({.*}) (\d+)$", re.MULTILINE)
+
+
+def _energy(storage: Installed, port: int, names: Sequence[str]) -> dict[str, int]:
+    """Return what each GPU has used, by the labels of its series, from the kubelet server at a port."""
+    pki = kubeconfig_of(storage).parent / "pki"
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it has signed its own
+    context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
+    pages = (f"https://127.0.0.1:{port}/metrics/nodes/{name}/dcgm" for name in names)
+    found: dict[str, int] = {}
+    for page in pages:
+        with urllib.request.urlopen(page, context=context, timeout=60) as answer:
+            text = answer.read().decode()
+        found |= {labels: int(value) for labels, value in _ENERGY.findall(text)}
+    return found
+
+
 def test_machines_and_their_pods_stay_as_they_are_when_a_controller_is_killed(
     storage: Installed, tmp_path: Path
 ) -> None:
@@ -165,19 +195,23 @@ def test_machines_and_their_pods_stay_as_they_are_when_a_controller_is_killed(
             following = tasks.create_task(history.follow(client))
             await _with_devices(client, names)
             controllers.start(KWOK)
-            controllers.start()
+            controllers.start(KWOK)
             await history.until_shared(2 * EACH, among=2)
-            for name in names:
-                await until_it_runs(client, f"{name}-0")
-                await until_it_runs(client, f"{name}-1")
+            for pod in [f"{name}-{number}" for name in names for number in range(2)]:
+                await until_it_runs(client, pod)
             before = await _machines(client, names)
             assert len({place.partition(",")[0] for place in before["places"]}) > len(SHAPES)
+            used = await asyncio.to_thread(_energy, storage, controllers.port(0), names)
+            assert sum('pod="machine-' in labels for labels in used) == 2 * 2 * len(names)
 
             controllers.end(0, signal.SIGKILL)
             await history.until(2 * EACH)
 
             assert history.held() == {controllers.holder(1): 2 * EACH}
             assert await _machines(client, names) == before
+            later = await asyncio.to_thread(_energy, storage, controllers.port(1), names)
+            assert later.keys() == used.keys()
+            assert all(later[labels] >= used[labels] for labels in used)
             following.cancel()
 
     try:
@@ -270,16 +304,6 @@ def test_in_single_node_mode_other_nodes_and_their_pods_stay_as_they_are(
         ask(storage, story)
     finally:
         controllers.kill()
-
-
-GPU = "nvidia.com/gpu"
-
-
-def gpu_pod(name: str, on: str) -> Json:
-    body = _pod(name, on)
-    body["metadata"]["annotations"] = {"kwokctl.dev/life": "kubelet"}
-    body["spec"]["containers"][0]["resources"] = {"limits": {GPU: "2"}}
-    return body
 
 
 async def devices(client: Client, pods: Sequence[str]) -> dict[str, list[str]]:

@@ -1,5 +1,6 @@
 """Controllers that share the nodes of a real API server, each a process of its own."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -34,12 +35,13 @@ class Controllers:
             Path(f"templates/stages/{name}.yaml") for name in ("node-initialize", "pod-ready")
         ]
         stages.write_text("\n---\n".join(each.read_text("utf-8") for each in templates))
+        self._port = free_port()
         self.words = (
             f"--kubeconfig={kubeconfig}",
             f"--config={stages}",
             selecting,
             f"--node-lease-duration-seconds={lease_seconds}",
-            f"--server-address=127.0.0.1:{free_port()}",
+            f"--server-address=127.0.0.1:{self._port}",
         )
         self.processes: list[subprocess.Popen[bytes]] = []
 
@@ -56,6 +58,11 @@ class Controllers:
     def holder(self, number: int) -> str:
         """Return the name under which a controller holds leases, from its log."""
         return self.log(number).partition(" stages as ")[2].partition("\n")[0]
+
+    def port(self, number: int) -> int:
+        """Return the port of one whose server listens: its own where another has the given one."""
+        own = re.search(r"is taken: .* are at port (\d+)", self.log(number))
+        return int(own[1]) if own else self._port
 
     def end(self, number: int, how: signal.Signals) -> None:
         self.processes[number].send_signal(how)

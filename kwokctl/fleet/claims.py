@@ -1,8 +1,13 @@
 """The devices that pods have through ResourceClaims, and how the GPUs among them are called. Pure."""
 
+from collections.abc import Iterator, Mapping
+
 from kwokctl.errors import ExpressionError
+from kwokctl.fleet.allocations import Allocation, claimed_in
 from kwokctl.fleet.device_health import read_health
-from kwokctl.fleet.devices import gpu_uuid
+from kwokctl.fleet.devices import GPU, gpu_uuid
+from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 DRA_DRIVERS = "kwokctl.dev/dra-drivers"
 """The annotation of a node with the DRA drivers, separated by commas, for which the controller stands in there."""
@@ -24,6 +29,16 @@ def gpu_index(identifier: str, node: str) -> int | None:
     if driver != GPU_DRIVER or pool != node or number == device or not number.isdecimal():
         return None
     return int(number)
+
+
+def claimed_gpus(pod: Mapping[str, Json], node: str) -> Iterator[Allocation]:
+    """Yield the GPUs that a pod has through claims, as if a device plugin had given them."""
+    found = (
+        replace(each, resource=GPU, device_id=gpu_uuid(node, index))
+        for each in claimed_in(pod)
+        if (index := gpu_index(each.device_id, node)) is not None
+    )
+    yield from dict.fromkeys(found)  # containers may name a claim, and a request of it
 
 
 def is_unhealthy(identifier: str, node: str, health: str) -> bool:

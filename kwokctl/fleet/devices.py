@@ -73,7 +73,11 @@ def gpu_of(
     node: str, labels: Mapping[str, str], resources: Mapping[str, int], device_id: str
 ) -> int | None:
     """Return the index of the GPU that a device is, or is a part of; None if it is of no GPU of the node."""
-    whole = max(_count(labels, resources), 1)
+    whole = _count(labels, resources)
+    uuids = _replicas(node, whole, whole)
+    if device_id in uuids:  # of a claim: the plugin may offer parts of it, or nothing
+        return uuids.index(device_id)
+    whole = max(whole, 1)
     for resource in resources:
         if not (resource in (GPU, SHARED_GPU) or resource.startswith(_MIG)):
             continue

@@ -152,6 +152,9 @@ def check_what_a_driver_reports(cluster: Installed, claim: dict[str, Any]) -> No
     assert sorted(each["resourceID"] for each in allocated["resources"]) == sorted(
         f"gpu.nvidia.com/dgx-h100-000001/{name}" for name in devices
     )
+    listed = cluster.kubectl("exec", "claimer-0", "--", "nvidia-smi", "-L")
+    assert all(each["data"]["uuid"] in listed for each in devices.values())
+    assert listed.count("UUID: GPU-") == len(devices)
 
 
 def test_slices_go_with_their_node_and_the_same_command_repairs_both(cluster: Installed) -> None:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import msgspec
 
 from kwokctl.fleet.allocations import DEVICES, Allocation, allocations_of
+from kwokctl.fleet.claims import claimed_gpus
 from kwokctl.fleet.devices import is_device
 from kwokctl.fleet.tree import DeviceCounts
 from kwokctl.json_value import Json
@@ -153,7 +154,8 @@ def _devices(found: PodObject) -> tuple[Allocation, ...]:
     if DEVICES not in annotations and not _has_allocated(found.status):
         return ()
     status = msgspec.to_builtins(found.status)
-    return tuple(allocations_of({"metadata": {"annotations": annotations}, "status": status}))
+    pod = {"metadata": {"annotations": annotations}, "status": status}
+    return (*allocations_of(pod), *claimed_gpus(pod, found.spec.node_name))
 
 
 def _has_allocated(status: _PodStatus) -> bool:

@@ -47,6 +47,15 @@ def test_parts_of_a_gpu_are_known_by_the_gpu_that_they_are_of() -> None:
     assert gpu_of("n-0", H100, resources, "MIG-of-another-node") is None
 
 
+def test_a_whole_gpu_is_found_where_the_plugin_offers_parts_or_nothing() -> None:
+    whole = gpus("n-0", H100, {})[5].uuid
+
+    assert gpu_of("n-0", H100, {}, whole) == 5
+    assert gpu_of("n-0", SHARED, {GPU: 32}, whole) == 5
+    assert gpu_of("n-0", H100, {"nvidia.com/mig-1g.10gb": 56}, whole) == 5
+    assert gpu_of("n-0", {}, {"rdma/ib": 8}, whole) is None
+
+
 def test_a_node_without_labels_has_as_many_gpus_as_its_resource() -> None:
     assert [each.index for each in gpus("n-0", {}, {GPU: 2})] == [0, 1]
     assert gpus("n-0", {}, {"cpu": 4}) == ()

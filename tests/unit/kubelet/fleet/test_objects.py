@@ -3,6 +3,7 @@ from typing import Any
 import msgspec
 
 from kwokctl.fleet.allocations import Allocation
+from kwokctl.fleet.devices import gpu_uuid
 from kwokctl.fleet.tree import DeviceCounts
 from kwokctl.kubelet.fleet.api_objects import NodeObject, PodObject, node_view, pod_view
 
@@ -71,6 +72,20 @@ def test_of_a_pod_the_devices_of_all_containers_are_kept() -> None:
         Allocation(container="i", resource="nvidia.com/gpu", device_id="GPU-0"),
         Allocation(container="c", resource="nvidia.com/gpu", device_id="GPU-1", health="Unhealthy"),
     )
+
+
+def test_a_gpu_of_a_claim_is_kept_as_one_of_the_device_plugin() -> None:
+    device = "gpu.nvidia.com/n/gpu-2"
+    annotation = f'{{"c":{{"claim:x":["{device}"]}}}}'
+    bodies: list[dict[str, Any]] = [
+        {"metadata": {}, "status": {"containerStatuses": [allocated("c", ("claim:x", device, "Healthy"))]}},
+        {"metadata": {"annotations": {"kwokctl.dev/devices": annotation}}, "status": {}},
+    ]  # fmt: skip
+
+    for body in bodies:
+        assert devices_of({**body, "spec": {"nodeName": "n"}}) == (
+            Allocation(container="c", resource="nvidia.com/gpu", device_id=gpu_uuid("n", 2)),
+        )
 
 
 def test_where_the_status_has_no_devices_the_annotation_has() -> None:

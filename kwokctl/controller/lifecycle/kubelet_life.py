@@ -4,7 +4,7 @@ Pods live by the same rules as all others of their cluster unless an annotation 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.conduct_turn import ConductTurn
@@ -118,7 +118,8 @@ class KubeletLife:
 
     async def play(self, state: ObjectState) -> WrittenPod:
         """Write what a pod has become."""
-        if (waiting := await self._prepared(state)) is not None:
+        drivers = self._looks.awaits_claims(state)
+        if drivers and (waiting := await self._prepared(state, drivers)) is not None:
             return waiting
         version, outcome = self._found.pop(state.uid, (UNKNOWN, None))
         if outcome is None or version != state.version:
@@ -157,10 +158,8 @@ class KubeletLife:
         self._ignored_labels.forget(state.uid)
         self._looks.forget(state)
 
-    async def _prepared(self, state: ObjectState) -> WrittenPod | None:
+    async def _prepared(self, state: ObjectState, drivers: Collection[str]) -> WrittenPod | None:
         """Let the claims of a pod be prepared; return that it waits if they cannot be yet."""
-        if not (drivers := self._looks.awaits_claims(state)):
-            return None
         pod = state.opened()
         try:
             self._looks.prepared(state, await self._stand_in.prepare(pod, drivers))

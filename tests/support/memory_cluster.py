@@ -213,6 +213,10 @@ class MemoryCluster(ThroughApi):
 
 
 def _selects(selector: str, body: Json) -> bool:
-    key, _, value = selector.partition("=")
-    label = body["metadata"].get("labels", {}).get(key.rstrip("!"))
-    return bool((label == value) is not key.endswith("!"))
+    labels = body["metadata"].get("labels", {})
+    return all(_holds(part, labels) for part in selector.split(","))
+
+
+def _holds(part: str, labels: Json) -> bool:
+    key, _, value = part.partition("=")
+    return bool((labels.get(key.rstrip("!")) == value) is not key.endswith("!"))

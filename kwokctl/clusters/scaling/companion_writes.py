@@ -1,6 +1,6 @@
 """Lists, creates and deletes the companions of a set, in bulk as the set itself."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -14,6 +14,8 @@ from kwokctl.dataplane.port import NewObjects, OldObjects
 from kwokctl.errors import ApiError, ConflictError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
+
+NO_MARK: Mapping[str, str] = {}
 
 
 def _nothing(_samples: Mapping[int, Json]) -> Varying:
@@ -31,10 +33,14 @@ class NewCompanions(msgspec.Struct, frozen=True, kw_only=True):
     varying: Callable[[Mapping[int, Json]], Varying] = _nothing
     is_uniform: bool = False
     """Whether they differ in nothing but values that are known."""
+    mark: Mapping[str, str] = NO_MARK
+    """The labels that they have beside the name of their set, which finds them by all of these."""
 
 
 def of_bodies(
-    place: tuple[Resource, str | None], bodies: Sequence[dict[str, Json]]
+    place: tuple[Resource, str | None],
+    bodies: Sequence[dict[str, Json]],
+    mark: Mapping[str, str] = NO_MARK,
 ) -> NewCompanions:
     """Return companions of a kind and a namespace that have been rendered."""
     resource, namespace = place
@@ -44,6 +50,7 @@ def of_bodies(
         serials=range(len(bodies)),
         name_of=lambda number: str(bodies[number]["metadata"]["name"]),
         body=bodies.__getitem__,
+        mark=mark,
     )
 
 
@@ -56,11 +63,30 @@ class CompanionWriter:
         self.made = 0
         """The number of companions created so far."""
 
-    async def existing(self, resource: Resource, namespace: str | None) -> list[Existing]:
-        """List those of a kind, without those that are being deleted."""
-        selector = f"{COMPANION_OF}={self._set_name}"
+    async def existing(
+        self, resource: Resource, namespace: str | None, mark: Mapping[str, str] = NO_MARK
+    ) -> list[Existing]:
+        """List those of a kind that have these labels, too, without those that are being deleted."""
+        labels = {COMPANION_OF: self._set_name, **mark}
+        selector = ",".join(f"{key}={value}" for key, value in labels.items())
         listed = self._context.reader.select(resource, namespace, selector)
         return [each async for each in listed if not each.is_going]
+
+    async def refuse_taken(
+        self, place: tuple[Resource, str | None], names: Callable[[], Container[str]]
+    ) -> None:
+        """Raise ConflictError if one of the `names` is that of an object which is not of the set.
+
+        Most often there is no such object of the kind, and then no names are asked for.
+        """
+        resource, namespace = place
+        others = f"{COMPANION_OF}!={self._set_name}"
+        listed = self._context.reader.select(resource, namespace, others)
+        found = [each.name async for each in listed]
+        wanted = names() if found else ()
+        for name in found:
+            if name in wanted:
+                raise self._taken(resource, name)
 
     async def make(self, wanted: NewCompanions) -> None:
         """Create companions; ConflictError if another client's object has the name of one."""
@@ -85,7 +111,7 @@ class CompanionWriter:
                 is_uniform=wanted.is_uniform,
                 managed_fields=context.has_managed_fields(resource),
                 on_created=on_created,
-                on_refused=partial(self._explain, resource, wanted.namespace),
+                on_refused=partial(self._explain, wanted),
                 on_api=context.note_api,
             )
             async with held_back(context, resource, step):
@@ -113,15 +139,16 @@ class CompanionWriter:
                     )
                     await context.plane.delete_many(old)
 
-    async def _explain(
-        self, resource: Resource, namespace: str | None, error: ApiError, name: str
-    ) -> None:
+    async def _explain(self, wanted: NewCompanions, error: ApiError, name: str) -> None:
         """Raise the error for a refusal; return if another run has made the companion meanwhile."""
         if error.reason != "AlreadyExists":
             raise error
-        if name in {each.name for each in await self.existing(resource, namespace)}:
-            return
-        raise ConflictError(
+        there = await self.existing(wanted.resource, wanted.namespace, wanted.mark)
+        if name not in {each.name for each in there}:
+            raise self._taken(wanted.resource, name)
+
+    def _taken(self, resource: Resource, name: str) -> ConflictError:
+        return ConflictError(
             f"{resource.kind.lower()} '{name}' exists already and is not of the set "
             f"'{self._set_name}'; nothing is ever overwritten",
             hint="delete it, or choose another name for the set, and repeat the command",

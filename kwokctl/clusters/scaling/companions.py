@@ -16,6 +16,8 @@ from kwokctl.clusters.scaling.context import ScaleContext
 from kwokctl.clusters.scaling.objects.companion_objects import (
     COMPANION_OF,
     NAME,
+    OF_KIND,
+    OF_NAMESPACE,
     OWNER_UID,
     CompanionRenderer,
 )
@@ -50,6 +52,10 @@ class _OfEach(msgspec.Struct, frozen=True, kw_only=True):
         slot = self.pattern.slots.get(NAME)
         return str(self.pattern.body["metadata"]["name"] if slot is None else slot(serial))
 
+    def names(self, size: int) -> set[str]:
+        """Return the names of those of the objects with serials below `size`."""
+        return set(map(self.name_of, range(size)))
+
 
 class SetCompanions:
     """The companions of one set."""
@@ -66,6 +72,7 @@ class SetCompanions:
         self._namespace = request.namespace if resource.namespaced else None
         self._context = context
         self._renderers = [CompanionRenderer(each, renderer) for each in renderer.companions]
+        self._once: list[CompanionRenderer] = []
         self._of_set: list[CompanionRenderer] = []
         self._of_each: list[_OfEach] = []
         self._kinds: set[Resource] = set()
@@ -91,7 +98,7 @@ class SetCompanions:
         """Find the kinds of all companions before anything is made.
 
         Companions of a kind that the cluster does not serve are left out, and the user is told. Raises ConfigError
-        for a template that gives something else than objects.
+        for a template that gives something else than objects, and ConflictError for a name that is taken.
         """
         for renderer in self._renderers:
             is_each = renderer.companion.made_for == EACH
@@ -102,9 +109,21 @@ class SetCompanions:
                 continue
             if is_each:
                 self._of_each += self._each_of(renderer, bodies, found)
+            elif renderer.companion.made_for == ONCE:
+                self._once.append(renderer)
             else:
                 self._of_set.append(renderer)
-                self._kinds |= set(found) if renderer.companion.made_for != ONCE else set()
+                self._kinds |= set(found)
+        await self._refuse_taken()
+
+    async def _refuse_taken(self) -> None:
+        size = self._request.replicas
+        for group in self._of_each if size else ():
+            place = group.resource, group.namespace
+            await self._writer.refuse_taken(place, partial(group.names, size))
+        wanted = await self._bodies(self._of_set, size)
+        for place, bodies in wanted.items():
+            await self._writer.refuse_taken(place, partial(_names, bodies))
 
     async def delete_of(self, surplus: Sequence[Existing]) -> None:
         """Delete the companions of objects that are about to be deleted.
@@ -119,7 +138,7 @@ class SetCompanions:
 
     async def complete(self) -> None:
         """Make the companions that are missing, and delete those that nothing has any more."""
-        if not (self._of_each or self._of_set):
+        if not (self._of_each or self._of_set or self._once):
             return
         listed = self._context.reader.select(
             self._resource, self._namespace, members_of(self._request.set_name)
@@ -208,15 +227,10 @@ class SetCompanions:
 
     async def _complete_set(self, size: int) -> None:
         """Make what is for the set, if it has objects."""
-        wanted: dict[_Place, list[dict[str, Json]]] = {}
-        for renderer in self._of_set if size else ():
-            for body in renderer.of_set(size):
-                resource = await self._context.reader.resolve(body["apiVersion"], body["kind"])
-                place = resource, self._namespace_of(body, resource)
-                if renderer.companion.made_for == ONCE:
-                    await self._make_once(place, body)
-                else:
-                    wanted.setdefault(place, []).append(body)
+        for place, bodies in (await self._bodies(self._once, size)).items():
+            for body in bodies:
+                await self._make_once(place, body)
+        wanted = await self._bodies(self._of_set, size)
         there = [each for kind in self._kinds for each in await self._without_owner(kind)]
         for kind in self._kinds:
             names = {
@@ -233,10 +247,30 @@ class SetCompanions:
             missing = [
                 each for each in bodies if (*place, each["metadata"]["name"]) not in known_names
             ]
-            await self._writer.make(of_bodies(place, missing))
+            for body in missing:
+                body["metadata"]["labels"] |= self._mark
+            await self._writer.make(of_bodies(place, missing, self._mark))
+
+    async def _bodies(
+        self, renderers: Sequence[CompanionRenderer], size: int
+    ) -> dict[_Place, list[dict[str, Json]]]:
+        """Return the companions of a set of a size, by place; of an empty one there are none."""
+        found: dict[_Place, list[dict[str, Json]]] = {}
+        for renderer in renderers if size else ():
+            for body in renderer.of_set(size):
+                resource = await self._context.reader.resolve(body["apiVersion"], body["kind"])
+                place = resource, self._namespace_of(body, resource)
+                found.setdefault(place, []).append(body)
+        return found
+
+    @property
+    def _mark(self) -> dict[str, str]:
+        """Return the labels that tell sets of one name apart: by their objects' kind and namespace."""
+        kind = {OF_KIND: self._resource.kind}
+        return kind if self._namespace is None else {**kind, OF_NAMESPACE: self._namespace}
 
     async def _without_owner(self, kind: Resource) -> list[tuple[Resource, Existing]]:
-        found = await self._writer.existing(kind, None)
+        found = await self._writer.existing(kind, None, self._mark)
         return [(kind, each) for each in found if each.owner is None]
 
     async def _make_once(self, place: _Place, body: dict[str, Json]) -> None:
@@ -291,6 +325,10 @@ class SetCompanions:
                 is_uniform=group.pattern is not None and not group.resource.namespaced,
             )
         )
+
+
+def _names(bodies: Sequence[Mapping[str, Json]]) -> set[str]:
+    return {each["metadata"]["name"] for each in bodies}
 
 
 async def described(

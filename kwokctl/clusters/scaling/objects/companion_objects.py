@@ -23,6 +23,8 @@ from kwokctl.json_value import Json
 
 COMPANION_OF = "kwokctl.dev/companion-of"
 """The label with the name of the set for which a companion was made."""
+OF_KIND, OF_NAMESPACE = f"{COMPANION_OF}-kind", f"{COMPANION_OF}-namespace"
+"""Labels of companions without an owner: the kind and the namespace of their set, whose name others may have."""
 OWNER_UID: Path = ("metadata", "ownerReferences", 0, "uid")
 """The place of the uid of the object for which a companion was made."""
 NAME: Path = ("metadata", "name")

@@ -195,6 +195,54 @@ def test_an_object_of_another_client_is_not_overwritten() -> None:
 
 
 @pytest.mark.parametrize(
+    ("companion", "kind", "name"),
+    [
+        (SLICE, "CustomResourceDefinition", "own-000001-slice"),
+        (SETTINGS, "Namespace", "own-rack-0"),
+    ],
+)
+def test_a_name_that_is_taken_is_refused_before_anything_is_made(
+    companion: Any, kind: str, name: str
+) -> None:
+    cluster = MemoryCluster()
+    cluster.put(kind, name)
+
+    with pytest.raises(ConflictError, match=f"'{name}' exists already"):
+        scaled(cluster, companion, replicas=2)
+
+    assert cluster.writes == []
+    assert scaled(cluster, companion, replicas=0).is_unchanged
+
+
+def test_sets_of_one_name_have_companions_of_their_own() -> None:
+    cluster = MemoryCluster(namespaces={"default", "load"})
+    about = {
+        "for": "set",
+        "template": """
+apiVersion: v1
+kind: Namespace
+metadata: {name: "about-{{ .kind }}-{{ Namespace }}-{{ Size }}"}
+""",
+    }
+
+    def sized(kind: str, size: int, **request: Any) -> None:
+        params = (f'.kind = "{kind.lower()}"',)
+        template = f"{{apiVersion: v1, kind: {kind}}}"
+        request |= {"kind": "own", "replicas": size, "params": params}
+        scale(cluster, template=template, companions=[about], **request)
+
+    sized("Pod", 2, namespace="load")
+    sized("Pod", 3, namespace="default")
+    sized("Node", 4)
+    names = cluster.names("Namespace")
+    assert names == ["about-node-default-4", "about-pod-default-3", "about-pod-load-2"]
+
+    sized("Pod", 1, namespace="load")
+    sized("Node", 0)
+    assert cluster.names("Namespace") == ["about-pod-default-3", "about-pod-load-1"]
+
+
+@pytest.mark.parametrize(
     ("template", "problem"),
     [
         ("{{ if }}", r"companions\[0\].template"),

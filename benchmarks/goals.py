@@ -43,6 +43,12 @@ ROWS: Mapping[str, Row] = {
     ),
     "shape-bytes": Row("the same: a node in etcd", "KB", 10_000, goal=6),
     "shape-memory": Row("the same: memory of the API server", "MB", 10_000),
+    "shape-dialect": Row(
+        "`scale dgx-h100 --replicas {count}`, nodes with 24 conditions each, in times of as many plain ones",
+        "", 10_000, goal=2.5,
+    ),
+    "shape-dialect-bytes": Row("the same: a node in etcd", "KB", 10_000, goal=11),
+    "shape-dialect-memory": Row("the same: memory of the API server", "MB", 10_000),
     "nodes-50000": Row(
         "`scale node --replicas {count}`, with heartbeats stretched, to all Ready and free of the not-ready taint",
         "s", 50_000, each="node",

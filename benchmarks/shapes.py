@@ -1,9 +1,10 @@
 """What nodes of a shape cost beside plain ones: time, bytes in etcd, and memory of the API server.
 
-    python -m benchmarks.shapes [--shape dgx-h100] [--scale 0.1] [--turns 3] [--into FILE]
+    python -m benchmarks.shapes [--shape dgx-h100] [--dialect dgx] [--scale 0.1] [--turns 3] [--into FILE]
 
-Two new clusters take turns, one gets plain nodes and one as many of the shape, with their labels, devices and places.
-Nobody else watches. The ratio is that of each turn, so a machine that is slow for minutes is so for both.
+Three new clusters take turns: one gets plain nodes, one as many of the shape, with their labels, devices and places, and
+one nodes of the shape that say they are healthy in a dialect of faults, too. Nobody else watches. The ratio is that of each turn, so
+a machine that is slow for minutes is so for all.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.kube.resource import NODES
 
-_ROW = "shape"
+_ROW, _DIALECT = "shape", "shape-dialect"
 _PLAIN = "node"
 _API_SERVER = "kube-apiserver"
 _PAGE = 500
@@ -34,6 +35,7 @@ _PAGE = 500
 class _Cost:
     """What the nodes of one cluster took."""
 
+    nodes: int
     measured: Measured
     stored: float
     """The bytes of a node in etcd."""
@@ -54,6 +56,7 @@ def main() -> None:
     """Measure in turns, and note the medians."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--shape", default="dgx-h100")
+    parser.add_argument("--dialect", default="dgx")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the number of nodes")
     parser.add_argument(
         "--turns", type=int, default=3, help="pairs of clusters of which the median counts"
@@ -62,44 +65,51 @@ def main() -> None:
     options = parser.parse_args()
     into = options.into or (FILE if options.scale == 1 else None)
     nodes = round(ROWS[_ROW].count * options.scale)
+    dialect = f'.dialects = ["{options.dialect}"]'
     turns = []
     for _ in range(options.turns):
-        turns.append((_cost(_PLAIN, nodes), _cost(options.shape, nodes)))
-        plain, shaped = turns[-1]
-        print(f"{plain.seconds:.3g} s and {shaped.seconds:.3g} s", flush=True)
-    _note(Ledger.without_cluster(into), nodes, turns)
+        plain, shaped = _cost(nodes, _PLAIN), _cost(nodes, options.shape)
+        turns.append((plain, shaped, _cost(nodes, options.shape, "--param", dialect)))
+        print(
+            ", ".join(f"{each.seconds:.3g} s, CPU {each.cpu:.3g} s" for each in turns[-1]),
+            flush=True,
+        )
+    ledger = Ledger.without_cluster(into)
+    for row, place in ((_ROW, 1), (_DIALECT, 2)):
+        _note(ledger, row, [(turn[0], turn[place]) for turn in turns])
 
 
-def _note(ledger: Ledger, nodes: int, turns: Sequence[tuple[_Cost, _Cost]]) -> None:
+def _note(ledger: Ledger, row: str, turns: Sequence[tuple[_Cost, _Cost]]) -> None:
     def median(of: Callable[[_Cost], float], place: int) -> float:
         return statistics.median(of(turn[place]) for turn in turns)
 
+    nodes = turns[0][0].nodes
     ratios = sorted(shaped.seconds / plain.seconds for plain, shaped in turns)
     cpu = statistics.median(shaped.cpu / plain.cpu for plain, shaped in turns)
     values = ", ".join(f"{ratio:.3g}" for ratio in ratios)
     note = f"median of {len(ratios)} pairs: {values}; CPU of all programs: {cpu:.3g} times"
-    ledger.add(_ROW, nodes, statistics.median(ratios), note=note)
+    ledger.add(row, nodes, statistics.median(ratios), note=note)
     plain, shaped = (median(lambda cost: cost.stored, place) for place in (0, 1))
-    ledger.add(f"{_ROW}-bytes", nodes, shaped / 1e3, note=f"plain: {plain / 1e3:.3g} KB")
+    ledger.add(f"{row}-bytes", nodes, shaped / 1e3, note=f"plain: {plain / 1e3:.3g} KB")
     plain, shaped = (median(lambda cost: cost.memory, place) for place in (0, 1))
-    ledger.add(f"{_ROW}-memory", nodes, shaped, note=f"plain: {plain:,.0f} MB")
+    ledger.add(f"{row}-memory", nodes, shaped, note=f"plain: {plain:,.0f} MB")
 
 
-def _cost(kind: str, nodes: int) -> _Cost:
+def _cost(nodes: int, *words: str) -> _Cost:
     """Return what so many nodes of a new cluster take; FailedError unless all are Ready."""
     found: list[_Cost] = []
 
     async def story(stage: Stage) -> None:
         cluster = stage.meter.cluster
         measured = await stage.meter.command(
-            lambda: cluster.kwokctl("scale", kind, f"--replicas={nodes}")
+            lambda: cluster.kwokctl("scale", *words, f"--replicas={nodes}")
         )
         memory = stage.meter.memory()[_API_SERVER]
         async with observing(stage.meter.pool) as observer:
             ready = len(observer.nodes.ready)
         if ready != nodes:
             raise FailedError(f"{ready:,} of {nodes:,} nodes were ready when 'scale' returned")
-        found.append(_Cost(measured, await _stored(cluster), memory))
+        found.append(_Cost(nodes, measured, await _stored(cluster), memory))
 
     sizes = Sizes(scale=1, pods_share=1, settling=0, idle=0)
     with fresh_cluster() as cluster:

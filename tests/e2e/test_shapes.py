@@ -1,12 +1,15 @@
 """Nodes of known machines in a real cluster: what a scheduler and a person see of them."""
 
 import json
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.helm import helm
 from tests.support.installed import Installed
 from tests.support.kinds_of_any_fields import definition
 
@@ -165,6 +168,49 @@ def test_a_daemonset_that_selects_machines_with_gpus_runs_on_each_of_them(
     assert {"dgx-a100-000000", "dgx-a100-000001"} <= machines
     assert not any(name.startswith("m6i") for name in machines)
     cluster.kubectl("delete", "daemonset", "plugin", "--wait")
+
+
+_CHART = "{apiVersion: v2, name: trainer, version: 1.0.0}"
+_WORKLOAD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: {{ .Release.Name }}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: {{ .Release.Name }}}}
+  template:
+    metadata: {labels: {app: {{ .Release.Name }}}}
+    spec:
+      nodeSelector: {nvidia.com/gpu.present: "true"}
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+            - matchExpressions:
+              - {key: nvidia.com/gpu.product, operator: In, values: [{{ .Values.product }}]}
+              - {key: nvidia.com/gpu.memory, operator: Gt, values: ["70000"]}
+      containers: [{name: x, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]
+"""
+
+
+def test_a_chart_that_selects_machines_by_their_gpus_is_installed_by_helm(
+    cluster: Installed, tmp_path: Path
+) -> None:
+    cluster.ok("scale", "dgx-a100", "--replicas", "2", "--wait")
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text(_CHART)
+    (tmp_path / "templates" / "workload.yaml").write_text(_WORKLOAD)
+    release = ("install", "chosen", tmp_path, "--set=product=NVIDIA-A100-SXM4-80GB")
+    access = ("--kubeconfig", cluster.kubeconfig)
+
+    done = subprocess.run(
+        [helm(), *release, *access, "--wait", "--timeout=5m"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    on = {pod["spec"]["nodeName"] for pod in pods_of(cluster, "chosen")}
+    assert on == {"dgx-a100-000000", "dgx-a100-000001"}
 
 
 _KINDS = (

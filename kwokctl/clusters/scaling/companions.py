@@ -23,7 +23,7 @@ from kwokctl.clusters.scaling.objects.companion_objects import (
 )
 from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
-from kwokctl.clusters.state.companion_templates import EACH, ONCE
+from kwokctl.clusters.state.companion_templates import EACH, ONCE, CompanionTemplate
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import NotFoundError
@@ -73,6 +73,8 @@ class SetCompanions:
         self._context = context
         self._renderers = [CompanionRenderer(each, renderer) for each in renderer.companions]
         self._once: list[CompanionRenderer] = []
+        self._known: dict[tuple[str, str], Resource | None] = {}
+        """The kinds by API version and name: a set may have hundreds of objects of one."""
         self._of_set: list[CompanionRenderer] = []
         self._of_each: list[_OfEach] = []
         self._kinds: set[Resource] = set()
@@ -169,17 +171,12 @@ class SetCompanions:
     async def _served(
         self, renderer: CompanionRenderer, body: Mapping[str, Json]
     ) -> Resource | None:
-        """Find the kind of a companion; None, and a remark, if the cluster does not serve it."""
-        companion = renderer.companion
-        try:
-            found = await self._context.reader.resolve(body["apiVersion"], body["kind"])
-        except NotFoundError as e:
-            source = f"; it is served by {companion.served_by}" if companion.served_by else ""
-            self._context.progress.warn(
-                f"no {body['kind']} is made for '{self._request.set_name}': {e}{source}"
-            )
-            return None
-        if companion.made_for == EACH and self._resource.namespaced:
+        """Find the kind of a companion; None if the cluster does not serve it."""
+        key = (str(body["apiVersion"]), str(body["kind"]))
+        if key not in self._known:
+            self._known[key] = await self._found(renderer.companion, *key)
+        found = self._known[key]
+        if found and renderer.companion.made_for == EACH and self._resource.namespaced:
             own = body["metadata"].get("namespace") or self._namespace
             if not found.namespaced or own != self._namespace:
                 raise renderer.fault(
@@ -188,6 +185,19 @@ class SetCompanions:
                     hint="leave 'metadata.namespace' out, or use 'for: set'",
                 )
         return found
+
+    async def _found(
+        self, companion: CompanionTemplate, api_version: str, kind: str
+    ) -> Resource | None:
+        """Find a kind; None, and a remark, if the cluster does not serve it."""
+        try:
+            return await self._context.reader.resolve(api_version, kind)
+        except NotFoundError as e:
+            source = f"; it is served by {companion.served_by}" if companion.served_by else ""
+            self._context.progress.warn(
+                f"no {kind} is made for '{self._request.set_name}': {e}{source}"
+            )
+            return None
 
     def _each_of(
         self,

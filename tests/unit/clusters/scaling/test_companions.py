@@ -186,6 +186,16 @@ def test_a_kind_that_is_not_served_is_left_out_and_that_is_said_first() -> None:
     assert (result.created, result.companions) == (2, 2)
 
 
+def test_a_kind_of_many_companions_that_is_not_served_is_said_once() -> None:
+    cluster, listener = MemoryCluster(), Listener()
+    racks = SETTINGS["template"].replace("v1\n  kind: Namespace", "racks/v1\n  kind: Rack")
+
+    scaled(cluster, {"for": "set", "template": racks}, listener=listener, replicas=6)
+
+    (warning,) = listener.warnings
+    assert "no Rack is made for 'own'" in warning
+
+
 def test_an_object_of_another_client_is_not_overwritten() -> None:
     cluster = MemoryCluster()
     cluster.put("CustomResourceDefinition", "own-000001-slice")

@@ -340,7 +340,7 @@ def test_devices_stay_when_a_controller_is_killed_and_no_pod_gets_those_of_anoth
             following = tasks.create_task(history.follow(client))
             controllers.start()
             controllers.start()
-            await history.until(2, 2)
+            await history.until_shared(len(nodes), among=2)
             before = await run(client, "first")
             controllers.end(0, signal.SIGKILL)
             after = await run(client, "second")

@@ -321,8 +321,9 @@ def test_devices_stay_when_a_controller_is_killed_and_no_pod_gets_those_of_anoth
     storage: Installed, tmp_path: Path
 ) -> None:
     controllers = Controllers(kubeconfig_of(storage), tmp_path, lease_seconds=LEASE)
-    history = LeaseHistory("shared-")
-    nodes = [shared_node(number) for number in range(4)]
+    # Leases of nodes of other tests may still be there.
+    history = LeaseHistory("with-gpus-")
+    nodes = [shared_node(number, "with-gpus") for number in range(4)]
     names = [node["metadata"]["name"] for node in nodes]
 
     async def run(client: Client, prefix: str) -> dict[str, list[str]]:

@@ -13,9 +13,9 @@ LABELS = {"sharing": "yes"}
 """Of the nodes that they select."""
 
 
-def shared_node(number: int) -> Json:
+def shared_node(number: int, prefix: str = "shared") -> Json:
     """Return a node without a network of its own; the names have the same length."""
-    return {"metadata": {"name": f"shared-{number:05}", "labels": LABELS}}
+    return {"metadata": {"name": f"{prefix}-{number:05}", "labels": LABELS}}
 
 
 class Controllers:

@@ -67,7 +67,7 @@ def test_a_program_changes_a_cluster_and_takes_it_back(cluster: Cluster) -> None
     assert _changed(cluster, "empty") == []
     assert cluster.find("deployments", namespace=None) == []
     with pytest.raises(TimedOutError, match="'namespace/new' does not exist"):
-        cluster.wait_for("namespace/new", timeout=0.1)
+        cluster.wait_for("namespace/new", timeout=10.0)
     cluster.drop("empty")
 
 

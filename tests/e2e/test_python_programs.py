@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,19 @@ def test_a_program_changes_a_cluster_and_takes_it_back(cluster: Cluster) -> None
     cluster.drop("empty")
 
 
-def _kwokctl(folder: Path, *words: str) -> "subprocess.Popen[str]":
+@contextmanager
+def _kwokctl(folder: Path, *words: str) -> Iterator["subprocess.Popen[str]"]:
+    """Run a command meanwhile; where the test fails, it does not wait for its end."""
     command = [sys.executable, "-m", "kwokctl", "--name", "door", *words]
     environment = os.environ | {"KWOK_WORKDIR": str(folder)}
-    return subprocess.Popen(
+    with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    ) as running:
+        try:
+            yield running
+        except BaseException:
+            running.kill()
+            raise
 
 
 class Connection(http.client.HTTPConnection):

@@ -65,7 +65,7 @@ def _wanted(facts: HitNode, base: _Values, faults: Sequence[OpenFault]) -> dict[
             wanted[field] = _in_words(condition, wanted.get(field))
         for taint in each.taints:
             field = NodeField("taints", f"{taint.key}:{taint.effect}")
-            if field not in base:  # one that somebody else has added stays theirs
+            if field not in base:  # one that another client has added stays
                 wanted[field] = _taint(taint)
         wanted.update((NodeField("labels", key), text) for key, text in each.labels.items())
         wanted.update(

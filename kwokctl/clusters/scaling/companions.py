@@ -99,7 +99,7 @@ class SetCompanions:
     async def look_up(self) -> None:
         """Find the kinds of all companions before anything is made.
 
-        Companions of a kind that the cluster does not serve are left out, and the user is told. Raises ConfigError
+        Companions of a kind that the cluster does not serve are left out with a warning. Raises ConfigError
         for a template that gives something else than objects, and ConflictError for a name that is taken.
         """
         for renderer in self._renderers:

@@ -5,6 +5,7 @@ holds the node: both exist, or neither ([ADR 125](../../docs/adr/0125-a-fault-is
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -46,6 +47,16 @@ def journal_of(node: Mapping[str, Json]) -> FaultJournal:
         for surface, fields in surfaces.items()
         for name, each in fields.items()
     }
+
+
+@lru_cache(maxsize=256)
+def overlaid_conditions(text: str) -> frozenset[str]:
+    """Return the types of the conditions that are in a journal, which is given as text."""
+    try:
+        surfaces = _decode(text) if text else {}
+    except msgspec.MsgspecError:
+        return frozenset()
+    return frozenset(surfaces.get("conditions", ()))
 
 
 def as_text(journal: FaultJournal) -> str:

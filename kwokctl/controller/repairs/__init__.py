@@ -1,0 +1,1 @@
+"""Repairs nodes as custom resources of the kinds Repair and RepairPolicy say."""

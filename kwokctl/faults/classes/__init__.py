@@ -1,0 +1,1 @@
+"""Classes and dialects of faults: their documents, fields, parameters and messages. Pure."""

@@ -1,0 +1,1 @@
+"""The words of `fault explain` about a class. Pure."""

@@ -1,0 +1,1 @@
+"""The objects Fault and FaultPage: their fields, rows and status. Pure."""

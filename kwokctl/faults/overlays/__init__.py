@@ -1,0 +1,1 @@
+"""The fields of nodes and ResourceSlices that open faults show, over what lies beneath. Pure."""

@@ -44,8 +44,8 @@ class ControllerOption(msgspec.Struct, frozen=True):
     """The original's default where it differs from ours."""
 
 
-_NO_CONTENTION = "the embedded components run on one thread, which contends with no other"
-_ONE_WAY = "how the pods of a node are listed cannot be chosen"
+_NO_CONTENTION = "the embedded components run on one thread, so no lock is contended"
+_ONE_WAY = "kwokctl has one way to list the pods of a node"
 WITHOUT_SPANS = "the embedded components send no spans; --tracing-endpoint has the API server and etcd send theirs"
 OPTIONS: Mapping[str, ControllerOption] = {
     "kubeconfig": ControllerOption(""),

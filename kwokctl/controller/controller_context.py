@@ -5,6 +5,8 @@ from random import Random
 
 import msgspec
 
+from kwokctl.controller.known_faults.open_faults import OpenFaults
+from kwokctl.controller.known_trainings.trainings import Trainings
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.object_warnings import ObjectWarnings
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
@@ -55,6 +57,12 @@ class ControllerContext(msgspec.Struct, frozen=True, kw_only=True):
     random: Random
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp: what is written into objects."""
+    fault_dialects: tuple[str, ...] = ()
+    """The dialects of faults that name none; empty for the usual ones."""
+    faults: OpenFaults
+    """The Faults of the cluster, and whom they hit."""
+    trainings: Trainings = msgspec.field(default_factory=Trainings)
+    """The pods that train together."""
     delay_queue: DelayQueue = msgspec.field(default_factory=DelayQueue)
     metrics: Metrics = msgspec.field(default_factory=controller_metrics)
     rights: RightsLog = msgspec.field(default_factory=RightsLog)

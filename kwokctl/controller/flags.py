@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kwokctl import __version__
 from kwokctl.embedded.flag_parser import SWITCH, FlagParser, RefusedFlag, log_level, switch, whole
+from kwokctl.expr.duration import parse_duration
 
 NO_TRACING = "leave it out: no spans are exported; /metrics counts what is written"
 
@@ -21,7 +22,7 @@ def parser() -> FlagParser:
     )
     add = made.add_argument
     add("--kubeconfig", help="how to reach the cluster (default: ~/.kube/config if it exists)")
-    add("--master", default="", help="address of the API server, instead of the kubeconfig's")
+    add("--master", default="", help="address of the API server; overrides that of the kubeconfig")
     add("-c", "--config", action="append", default=[], help="file of documents; may be repeated")
     add("--manage-all-nodes", dest="manageAllNodes", **SWITCH, help="manage every node")
     add("--manage-single-node", dest="manageSingleNode", help="manage one node, by name")
@@ -33,8 +34,8 @@ def parser() -> FlagParser:
         dest="disregardStatusWithAnnotationSelector")  # fmt: skip
     add("--disregard-status-with-label-selector", help=argparse.SUPPRESS,
         dest="disregardStatusWithLabelSelector")  # fmt: skip
-    add("--cidr", help="addresses of pods on nodes without a pod CIDR (default: 10.0.0.0/24)")
-    add("--node-ip", dest="nodeIP", help="address of nodes that have none")
+    add("--cidr", help="CIDR of pods on nodes without a pod CIDR (default: 10.0.0.0/24)")
+    add("--node-ip", dest="nodeIP", help="IP address of nodes that have none")
     add("--node-name", dest="nodeName", help="host name of nodes that have none")
     add("--node-port", dest="nodePort", type=whole, help="kubelet port in the status of nodes")
     add("--kubelet-address", default="",
@@ -49,24 +50,38 @@ def parser() -> FlagParser:
     _add_etcd(add)
     add("--tls-cert-file", dest="tlsCertFile", help=argparse.SUPPRESS)
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help=argparse.SUPPRESS)
-    add("--enable-crds", action="append", default=[], metavar="KIND,…",
-        help="kinds of documents that are also read from the cluster, as custom resources: Stage")  # fmt: skip
+    _add_documents(add)
     add("--pods", choices=("stages", "kubelet"), default="stages",
         help="what drives pods: Stages, or the rules of a kubelet, with restarts, back-off and sidecars (default: stages)")  # fmt: skip
     for name in ("--tracing-endpoint", "--tracing-sampling-rate-per-million"):
         add(name, action=RefusedFlag, remedy=NO_TRACING,
             help="not supported: no spans are exported")  # fmt: skip
     add("-v", "--v", type=log_level, default=0, help="log level: a number or a name")
-    add("--version", action="version", version=f"kwok version {__version__}")
+    add(
+        "--version",
+        action="version",
+        version=f"kwok version {__version__}",
+        help="print the version and exit",
+    )
     return made
+
+
+def _add_documents(add: Callable[..., object]) -> None:
+    """Add the flags for what is read from the cluster beside nodes and pods."""
+    add("--enable-crds", action="append", default=[], metavar="KIND,…",
+        help="kinds of documents to read from the cluster, too, as custom resources: Stage")  # fmt: skip
+    add("--dialect-heartbeats", type=parse_duration, default=0.0, metavar="DURATION",
+        help="how often to renew the heartbeat times of the conditions of --fault-dialects; needs a data path to etcd (default: never)")  # fmt: skip
+    add("--fault-dialects", default="", metavar="DIALECT,…",
+        help="dialects that show faults which name no dialect (default: npd,device-plugin)")  # fmt: skip
 
 
 def _add_parallelism(add: Callable[..., object]) -> None:
     """Add the flags for how much is done at once."""
     add("--node-play-stage-parallelism", dest="nodePlayStageParallelism", type=whole,
-        help="how many nodes are written in parallel; 0 for the default")  # fmt: skip
+        help="how many nodes to write in parallel; 0 for the default")  # fmt: skip
     add("--pod-play-stage-parallelism", dest="podPlayStageParallelism", type=whole,
-        help="how many pods are written in parallel; 0 for the default")  # fmt: skip
+        help="how many pods to write in parallel; 0 for the default")  # fmt: skip
 
 
 def _add_leases(add: Callable[..., object]) -> None:
@@ -74,15 +89,15 @@ def _add_leases(add: Callable[..., object]) -> None:
     add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",
-        help="name under which leases are held, if no other controller has it, or '{node}' for the name of each node, as kubelets have it; a restarted controller takes over its leases at once")  # fmt: skip
+        help="holder of the nodes' leases: a name that no other controller has, or '{node}' for the name of each node, as with kubelets; with the same name a restarted controller takes over its leases at once")  # fmt: skip
     add("--share-nodes", dest="share_nodes", **SWITCH,
-        help="divide the nodes evenly among all controllers that select them (default: true, unless --holder-identity or --manage-single-node is given)")  # fmt: skip
+        help="share the nodes evenly with all controllers that select them (default: true, unless --holder-identity or --manage-single-node is given)")  # fmt: skip
 
 
 def _add_etcd(add: Callable[..., object]) -> None:
     """Add the flags for writes to the cluster's etcd."""
     add("--data-path", choices=("api", "auto", "etcd"), default="api",
-        help="how statuses and leases are written: through the API server (api), to etcd (etcd), or to etcd unless that would bypass admission (auto)")  # fmt: skip
+        help="where to write statuses and leases: to the API server (api), to etcd (etcd), or to etcd unless that would bypass admission (auto)")  # fmt: skip
     add("--etcd-endpoint", default="", help="etcd of the cluster: unix:PATH or HOST:PORT")
     add(
         "--etcd-cafile",
@@ -90,7 +105,7 @@ def _add_etcd(add: Callable[..., object]) -> None:
         help="CA of etcd's certificate; without it connections have no TLS",
     )
     add("--etcd-certfile", type=Path, help="client certificate for etcd")
-    add("--etcd-keyfile", type=Path, help="key of that certificate")
+    add("--etcd-keyfile", type=Path, help="key of the client certificate")
     add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")
     add("--managed-fields", type=switch, default=True, metavar="BOOL",
         help="maintain metadata.managedFields of statuses that are written to etcd (default: true)")  # fmt: skip

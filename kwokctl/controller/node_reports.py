@@ -1,14 +1,14 @@
 """Writes what kubelets say of their nodes beside Stages: pressure, resources, devices, and a new start of the machine."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
 
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.device_reports import DeviceReports
-from kwokctl.controller.engine.hooks import PRESSURE
+from kwokctl.controller.engine.node_reading import PRESSURE
 from kwokctl.controller.nodes.facts import PRESSURES, NodeFacts, Pressure, annotated
 from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
@@ -18,6 +18,7 @@ from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import RequestError
 from kwokctl.expr.duration import format_time
+from kwokctl.faults.journal import JOURNAL, overlaid_conditions
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES
@@ -57,15 +58,25 @@ def is_due(facts: NodeFacts) -> bool:
     wanted = annotated(facts.pressure)
     if not wanted and not facts.reported:
         return False
-    return not wanted.issubset(facts.conditions) or not wanted.issuperset(facts.reported)
+    if facts.shown:
+        wanted -= facts.shown
+    reported = [each for each in facts.reported if each not in facts.shown]
+    return not wanted.issubset(facts.conditions) or not wanted.issuperset(reported)
 
 
-def turns(annotation: str, conditions: Sequence[Mapping[str, Json]]) -> list[Turn]:
-    """Return what begins and what ends; a condition that another program has set ends by that."""
+def turns(
+    annotation: str, conditions: Sequence[Mapping[str, Json]], shown: Collection[str] = ()
+) -> list[Turn]:
+    """Return what begins and what ends; a condition that another program has set ends by that.
+
+    `shown` are the types of conditions that faults show: they are left alone.
+    """
     wanted = annotated(annotation)
     known = {each.get("type"): each for each in conditions}
     found = []
     for pressure in PRESSURES:
+        if pressure.condition in shown:
+            continue
         have = known.get(pressure.condition, {})
         if pressure.condition in wanted:
             if have.get("status") != "True":
@@ -202,7 +213,8 @@ class NodeReports:
             return
         annotations = value["metadata"].get("annotations") or {}
         conditions = value.get("status", {}).get("conditions") or ()
-        if found := turns(annotations.get(PRESSURE, ""), conditions):
+        shown = overlaid_conditions(annotations.get(JOURNAL, ""))
+        if found := turns(annotations.get(PRESSURE, ""), conditions, shown):
             await self._turn(target, value, found)
         await self._complete(target, value)
         await self._say_devices(target, value)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from random import Random
 
@@ -17,13 +18,18 @@ from kwokctl.controller.cluster.kubelet_features import kubelet_features
 from kwokctl.controller.cluster.watchers import ClusterWatchers, Documents
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.documents.replaced import ReplacedStages
+from kwokctl.controller.faults.cluster_faults import ClusterFaults
+from kwokctl.controller.known_faults.fault_clock import FaultClock
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.leases.holder import own_identity, own_name
 from kwokctl.controller.membership.membership import Membership
 from kwokctl.controller.object_reader import ApiObjectReader
+from kwokctl.controller.repairs.cluster_repairs import ClusterRepairs
 from kwokctl.controller.serving.controller_routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.serving.fleet_metrics import FleetMetrics
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
-from kwokctl.controller.stages_in_force import ChangingStages
+from kwokctl.controller.stages_in_force import ChangingStages, with_followers
+from kwokctl.controller.training.training_keeper import TrainingKeeper
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.etcd_keys import Keys
@@ -31,17 +37,14 @@ from kwokctl.dataplane.etcd_plane import EtcdRoute
 from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.dataplane.scale_protocol import KubeletEndpoint
+from kwokctl.dataplane.scale_protocol import KubeletEndpoint, PlayedStages
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.embedded.component_process import (
     LogProgress,
-    collect_rarely,
-    end_at_signals,
-    failed,
     freeze,
     give_back_regularly,
     log,
-    log_to_stderr,
+    run_process,
     set_verbosity,
 )
 from kwokctl.embedded.documents.custom_resource_watch import CustomResources
@@ -49,7 +52,6 @@ from kwokctl.embedded.documents.verdicts import Verdicts
 from kwokctl.embedded.http.http_server import HttpServer
 from kwokctl.embedded.http.listening import listening_sockets, listening_sockets_nearby
 from kwokctl.embedded.http.route_table import RouteTable
-from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.server_metrics import NAME, EndedWatches
@@ -57,7 +59,7 @@ from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.replacing import replace
 from kwokctl.retry import backoff
-from kwokctl.tasks import beside, new_event_loop
+from kwokctl.tasks import beside
 
 _CONNECTIONS = 24
 """More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
@@ -72,24 +74,19 @@ _ASK_EVERY = 10.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT, and return the exit code."""
-    log_to_stderr()
-    try:
+
+    def begin() -> Coroutine[object, object, None]:
         settings = read_settings(sys.argv[1:] if argv is None else argv, LogProgress())
         set_verbosity(settings.verbosity)
         access = cluster_access(settings.kubeconfig, settings.master)
-        _run(serve(settings, access, settings.holder_identity or own_identity()))
-    except KwokctlError as e:
-        return failed(e)
-    return 0
+        return serve(settings, access, settings.holder_identity or own_identity())
+
+    return run_process(begin)
 
 
 async def serve(settings: Settings, access: Access, holder: str) -> None:
-    """Play nodes and pods until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
-    end_at_signals()
-    try:
-        await play(settings, await with_credential(access), holder)
-    except asyncio.CancelledError:
-        log.info("received a signal to end")
+    """Play nodes and pods until cancelled; the cluster may come and go meanwhile."""
+    await play(settings, await with_credential(access), holder)
 
 
 def _keep(_: Handlers) -> None:
@@ -128,6 +125,7 @@ async def _serve(
     # Once the data plane has been chosen; until then nothing is ready.
     watchers: ClusterWatchers | None = None
     stages: ChangingStages | None = None
+    faults: ClusterFaults | None = None
     ended = EndedWatches(pool, every=_ASK_EVERY, clock=asyncio.get_running_loop().time)
 
     async def metrics() -> str:
@@ -142,7 +140,7 @@ async def _serve(
         kubelet=msgspec.json.encode(
             KubeletEndpoint(address=settings.kubelet.address, port=settings.kubelet.port)
         ),
-        stages=lambda: stages.played if stages else None,
+        stages=lambda: _played(stages, faults),
         seen=lambda: watchers.controller.scale_api.seen() if watchers else None,
         reserve=lambda body: watchers.controller.scale_api.reserve(body) if watchers else None,
     )
@@ -161,20 +159,67 @@ async def _serve(
             shows_devices=features.shows_devices,
         )
         client = Client(pool)
-        context = ControllerContext(
-            plane=plane, reader=ApiObjectReader(client), random=random, wall=wall
-        )
+        context = _context(settings, client, plane, random, wall)
         controller = Controller(settings, holder, context)
         controller.metrics.ask(lambda: {(NAME, ()): ended.number})
         if plane.direct is not None:
             controller.metrics.ask(plane.direct.figures)
         fallback = _fallback(settings, plane, pool, random)
         stages = ChangingStages(settings, controller, manager=_MANAGER)
-        documents = _documents(settings, client, stages, context)
+        faults, trainings, repairs = _of_fleet(controller, context, client)
+        of_stages = _documents(settings, client, stages, context)
+        documents: list[Documents] = [*of_stages, faults, trainings, repairs]
         watchers = ClusterWatchers(client, controller, settings.selection, random, documents)
-        name = own_name(holder, "the kubelet of each node")
-        log.info("playing %d stages as %s", len(settings.stages), name)
+        _say_begin(settings, holder)
         await _play(watchers, fallback)
+
+
+def _context(
+    settings: Settings,
+    client: Client,
+    plane: DataPlane,
+    random: Random,
+    wall: Callable[[], float],
+) -> ControllerContext:
+    return ControllerContext(
+        plane=plane,
+        reader=ApiObjectReader(client),
+        random=random,
+        wall=wall,
+        faults=OpenFaults(FaultClock(wall)),
+        fault_dialects=settings.fault_dialects,
+    )
+
+
+def _say_begin(settings: Settings, holder: str) -> None:
+    name = own_name(holder, "the kubelet of each node")
+    log.info("playing %d stages as %s", len(settings.stages), name)
+
+
+def _played(stages: ChangingStages | None, faults: ClusterFaults | None) -> PlayedStages | None:
+    """Return what `scale` may play itself; None before that is known."""
+    if stages is None or stages.played is None or faults is None or not faults.is_known:
+        return None
+    return with_followers(stages.played, faults_follow=faults.follow)
+
+
+def _of_fleet(
+    controller: Controller, context: ControllerContext, client: Client
+) -> tuple[ClusterFaults, TrainingKeeper, ClusterRepairs]:
+    """Return what follows the faults of the cluster, its trainings, and its repairs."""
+    has_post = partial(_has_post, controller)
+    repairs = ClusterRepairs(client, context, controller.registry, has_post)
+    seen = controller.scale_api.note
+    faults = ClusterFaults(client, context, controller.registry, has_post, repairs, seen)
+    return faults, TrainingKeeper(client, context, has_post), repairs
+
+
+def _has_post(controller: Controller) -> bool:
+    """Return whether a controller does what one does for all, and knows all nodes and pods.
+
+    Nodes are listed before pods: until then nothing can be said to be gone.
+    """
+    return controller.has_post and controller.pods_listed.is_set()
 
 
 def _documents(
@@ -265,9 +310,3 @@ async def _settle(watchers: ClusterWatchers) -> None:
     await watchers.synced()
     log.info("everything has been listed")
     freeze()
-
-
-def _run(work: Coroutine[object, None, None]) -> None:
-    collect_rarely()
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(work)

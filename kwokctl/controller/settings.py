@@ -22,6 +22,7 @@ from kwokctl.embedded.flag_parser import parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.etcd.member import EtcdTarget
+from kwokctl.faults.classes.dialect_names import check_dialect
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
 from kwokctl.progress import Progress
@@ -64,6 +65,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Kinds of documents that are read from the cluster, too."""
     has_kubelet_pods: bool = False
     """Whether pods follow the rules of a kubelet, and not by Stages."""
+    fault_dialects: tuple[str, ...] = ()
+    """The dialects of faults that name none; empty for the usual ones."""
+    dialect_heartbeats: float = 0.0
+    """Seconds between heartbeats of the conditions of these dialects; 0 for none."""
     shows_devices: bool = True
     """Whether the API server keeps the devices in the statuses of containers."""
     programs: ProgramRules = ()
@@ -126,6 +131,17 @@ def custom_kinds_of(flags: argparse.Namespace, options: Mapping[str, Json]) -> f
     return kinds
 
 
+def _dialects(words: str) -> tuple[str, ...]:
+    """Return the names of dialects; UsageError for an unknown one."""
+    names = tuple(filter(None, words.split(",")))
+    for name in names:
+        if (invalid := check_dialect(name)) is not None:
+            raise UsageError(
+                f"'--fault-dialects' is '{name}', {invalid.problem}", hint=invalid.hint
+            )
+    return names
+
+
 def settings_of(
     flags: argparse.Namespace, documents: Sequence[Document], progress: Progress
 ) -> Settings:
@@ -172,6 +188,8 @@ def _settings(
         selecting=selecting,
         stages=stages,
         has_kubelet_pods=flags.pods == "kubelet",
+        fault_dialects=_dialects(flags.fault_dialects),
+        dialect_heartbeats=flags.dialect_heartbeats,
         cidr=options["cidr"],
         kubelet=Kubelet(
             ip=options["nodeIP"],

@@ -13,6 +13,7 @@ from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.embedded.documents.verdicts import Bodies
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +87,13 @@ def stages_in_force(
     )
     found.generation = sha256(msgspec.json.encode(found)).hexdigest()
     return found
+
+
+def with_followers(played: PlayedStages, *, faults_follow: bool) -> PlayedStages:
+    """Return what is played while faults are open that hit new nodes, or none are."""
+    if not faults_follow:
+        return played
+    return replace(played, faults_follow=True, generation=f"{played.generation}-faults")
 
 
 def _is_for_scale(body: Mapping[str, Json], kinds: Collection[str]) -> bool:

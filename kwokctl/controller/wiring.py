@@ -8,9 +8,13 @@ from typing import Any
 import msgspec
 
 from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.dialect_heartbeats import DialectHeartbeats
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHooks, PodHooks
 from kwokctl.controller.engine.second_look import SecondLook
+from kwokctl.controller.faults.node_overlays import NodeOverlays
+from kwokctl.controller.known_faults.newborns import Newborns
+from kwokctl.controller.known_faults.silent_kubelets import SilentKubelets
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.admission.room import NodeRoom
@@ -19,6 +23,7 @@ from kwokctl.controller.lifecycle.eviction import Evictor
 from kwokctl.controller.lifecycle.kubelet_life import KubeletLife
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.notices import PodNotices
+from kwokctl.controller.lifecycle.pod_faults.node_faults import NodeFaults
 from kwokctl.controller.lifecycle.reboots import Reboots
 from kwokctl.controller.membership.membership import Membership, fleet_name
 from kwokctl.controller.node_reports import NodeReports
@@ -27,6 +32,7 @@ from kwokctl.controller.nodes.node_registry import NodeRegistry
 from kwokctl.controller.plans import Plans
 from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
+from kwokctl.controller.slice_faults import SliceFaults
 from kwokctl.controller.stages import stage_functions
 from kwokctl.controller.stages.compiled_stage import NODE, POD, Kind, Stage, by_kind
 from kwokctl.controller.stages.lives import KUBELET, STAGES
@@ -46,6 +52,7 @@ class Controller:
         """Hold leases as `holder`; must be called on the running loop."""
         self.metrics = context.metrics
         self.delay_queue = context.delay_queue
+        self.trainings = context.trainings
         self.pods_listed = asyncio.Event()
         """Set it when all pods are known: until then no new pod gets an address that one may have."""
         self._settings = settings
@@ -64,7 +71,8 @@ class Controller:
         self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.delay_queue)})
 
     def _assemble(self, settings: Settings, holder: str) -> None:
-        nodes, kubelet = NodeRegistry(), settings.kubelet
+        self.registry = nodes = NodeRegistry()
+        kubelet = settings.kubelet
         addresses = PodIPs(nodes, default_cidr=settings.cidr, node_ip=kubelet.ip)
         self._addresses = addresses
         self.membership = self._as_member(settings, holder, nodes) if settings.shares else None
@@ -74,16 +82,28 @@ class Controller:
             self.membership.post.listen(self.kinds_changed.set)
         leases = self.keeper or NoLeases(nodes.set_hold)
         node_functions = stage_functions.for_nodes(self._shared, kubelet)
-        node_hooks = NodeHooks(nodes, settings.selection, node_functions, leases)
+        newborns = Newborns(self._context.faults, self._context.delay_queue)
+        node_hooks = NodeHooks(
+            nodes, settings.selection, node_functions, leases, newborns,
+            SilentKubelets(self._context.faults, self._context.delay_queue),
+        )  # fmt: skip
         pod_functions = stage_functions.for_pods(self._shared, kubelet, addresses)
         pod_hooks = PodHooks(nodes, settings.selection, addresses, pod_functions, leases)
         counts = settings.parallelism
         self.nodes = self._play(NODES, NODE, node_hooks, counts.nodes).engine
+        newborns.listen(self.nodes.wake)
         self.pods = self._pods(pod_hooks, nodes, counts.pods)
         self._ownership = Ownership(
             nodes, self._context, self.nodes, self.pods, self.notices, syncs=counts.syncs
         )
         self._reports = NodeReports(self._context, nodes)
+        self._overlays = NodeOverlays(self._context, nodes)
+        self._slice_faults = SliceFaults(self._context, nodes)
+        self._heartbeats = None
+        if settings.dialect_heartbeats and self._direct is not None:
+            self._heartbeats = DialectHeartbeats(
+                self._context, nodes, self._direct, settings.dialect_heartbeats
+            )
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
     def _keeper(self, settings: Settings, holder: str, nodes: NodeRegistry) -> LeaseKeeper:
@@ -111,12 +131,17 @@ class Controller:
             self._direct.seen(resource, version)
         self.scale_api.note(resource, version)
 
+    @property
+    def has_post(self) -> bool:
+        """Whether this controller does what one of those that share nodes does for all."""
+        return self.membership is None or self.membership.post.is_mine
+
     def other_kinds(self) -> set[Kind]:
         """Return the kinds that there are stages for, without nodes and pods.
 
         Of controllers that share nodes one plays them all, and the others none.
         """
-        if self.membership is not None and not self.membership.post.is_mine:
+        if not self.has_post:
             return set()
         return self._stages.keys() - {NODE, POD}
 
@@ -150,6 +175,10 @@ class Controller:
                 tasks.create_task(self._run_pods())
                 tasks.create_task(self._evictor.run())
                 tasks.create_task(self._reports.run())
+                tasks.create_task(self._overlays.run())
+                tasks.create_task(self._slice_faults.run())
+                if self._heartbeats is not None:
+                    tasks.create_task(self._heartbeats.run())
                 tasks.create_task(self._device_news.run(self.notices))
                 for played in tuple(self._played.values()):
                     tasks.create_task(played.second_look.run())
@@ -169,11 +198,12 @@ class Controller:
     def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> StageEngine:
         """Return what plays pods: those of Stages, and those that live as on a kubelet."""
         context, settings = self._context, self._settings
-        self._device_news = DeviceNews(context, nodes)
+        faults = NodeFaults(nodes, settings.programs)
+        self._device_news = DeviceNews(context, nodes, faults)
         plans = Plans(PODS) if context.has_plans and self._direct is not None else None
         looks = PodLooks(
             hooks, NodeRoom(nodes), context.wall, plans, settings.programs,
-            shows_devices=settings.shows_devices, disputed=self._device_news.put,
+            faults=faults, trainings=context.trainings, shows_devices=settings.shows_devices, disputed=self._device_news.put,
         )  # fmt: skip
         usual = KUBELET if settings.has_kubelet_pods else STAGES
         self.life = KubeletLife(looks, context, hooks.lives, usual=usual)
@@ -181,7 +211,8 @@ class Controller:
             PODS, self._stages.get(POD, ()), hooks, context,
             players=players, plans=plans, conducts=(self.life, Reboots(looks, context)),
         )  # fmt: skip
-        self.notices = PodNotices(engine, self.life, looks)
+        context.trainings.listen(engine.wake, context.wall)
+        self.notices = PodNotices(engine, self.life, looks, faults)
         self._evictor = Evictor(nodes, context.reader, self.notices)
         self._played_by(engine, POD)
         return engine

@@ -7,6 +7,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from kwokctl.controller.stages.stage_places import FieldEvaluationError, StagePlace
+from kwokctl.controller.status_writes import LackingFieldError
 from kwokctl.errors import ExpressionError, KwokctlError, RequestError
 from kwokctl.kube.transport.refusals import MissingRight, missing_right
 from kwokctl.retry import backoff, may_pass
@@ -37,7 +38,7 @@ class ErrorKind(Enum):
     LASTING = "lasting"
     """The write is wrong, or not allowed, until something else changes."""
     FORBIDDEN = "forbidden"
-    """The user of the controller lacks a right, which may be granted at any time."""
+    """The user of the controller lacks a right, which may be granted at any time, or the definition of a kind a field."""
 
     @property
     def is_lasting(self) -> bool:
@@ -53,7 +54,8 @@ def error_kind(error: RequestError) -> ErrorKind:
         return ErrorKind.CONFLICT
     if error.status in {404, 410}:
         return ErrorKind.GONE
-    return ErrorKind.FORBIDDEN if missing_right(error) else ErrorKind.LASTING
+    is_missing = isinstance(error, LackingFieldError) or missing_right(error)
+    return ErrorKind.FORBIDDEN if is_missing else ErrorKind.LASTING
 
 
 def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:
@@ -61,7 +63,7 @@ def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:
 
     A conflict is tried again at once, unless conflicts repeat. A temporary error is tried at least
     twice a minute, so that a cluster that comes back is not kept waiting; a lasting error, with
-    growing delays, which stay below two minutes where a right is missing.
+    growing delays, which stay below two minutes where a right or a field is missing.
     """
     if kind is ErrorKind.CONFLICT and tries <= _CONFLICTS_WITHOUT_PAUSE:
         return 0.0

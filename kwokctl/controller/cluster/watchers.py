@@ -1,145 +1,30 @@
 """Feeds the controller with the objects of a cluster: lists first, then every change."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from functools import partial
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
+from kwokctl.controller.cluster.fleet_watch import FleetWatch
+from kwokctl.controller.cluster.other_kinds import OtherKinds, name_of
 from kwokctl.controller.engine.decoded import (
     Decoded,
     DecodedNode,
-    DecodedObject,
     DecodedPod,
     version_of,
 )
 from kwokctl.controller.engine.engine import StageEngine
-from kwokctl.controller.leases.holder import LABEL
-from kwokctl.controller.leases.keeper import LeaseKeeper
-from kwokctl.controller.membership.membership import Membership
-from kwokctl.controller.stages.compiled_stage import Kind
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.embedded.selection import Selection
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_from_cache
-from kwokctl.kube.collections.served import while_served
 from kwokctl.kube.collections.watch import EventType, watch
-from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+from kwokctl.kube.resource import LEASES, NODE_LEASES
 from kwokctl.retry import until_answered
-
-
-class Follow(Protocol):
-    """Feeds an engine with the objects of its kind."""
-
-    def __call__(
-        self,
-        engine: StageEngine,
-        shape: type[Decoded],
-        synced: Callable[[], None],
-        /,
-        *,
-        while_served: bool,
-    ) -> Coroutine[Any, Any, None]:
-        """Return when the cluster does not serve the kind any more."""
-        ...
-
-
-class OtherKinds:
-    """Begins to follow a kind with its first Stage, and ends with its last one."""
-
-    def __init__(
-        self,
-        client: Client,
-        controller: Controller,
-        follow: Follow,
-        done: Callable[[str], None],
-        random: Random,
-    ) -> None:
-        """Call `done` with the name of each kind that is listed, or not served."""
-        self._client = client
-        self._controller = controller
-        self._follow = follow
-        self._done = done
-        self._random = random
-        self._tasks: dict[Kind, asyncio.Task[None]] = {}
-
-    async def run(self) -> None:
-        """Follow until cancelled."""
-        controller = self._controller
-        async with asyncio.TaskGroup() as tasks:
-            while True:
-                controller.kinds_changed.clear()
-                await self._end(self._tasks.keys() - controller.other_kinds())
-                for kind in controller.other_kinds() - self._tasks.keys():
-                    self._tasks[kind] = tasks.create_task(self._follow_kind(kind))
-                await controller.kinds_changed.wait()
-
-    async def _end(self, kinds: set[Kind]) -> None:
-        ended = [self._tasks.pop(kind) for kind in kinds]
-        for task in ended:
-            task.cancel()
-        await asyncio.gather(*ended, return_exceptions=True)
-        for kind in kinds:
-            self._done(name_of(kind))
-
-    async def _follow_kind(self, kind: Kind) -> None:
-        done = partial(self._done, name_of(kind))
-
-        async def follow(resource: Resource) -> None:
-            async with self._controller.other(resource, kind) as engine:
-                await self._follow(engine, DecodedObject, done, while_served=True)
-
-        name = (kind.api_version, kind.name)
-        await while_served(self._client, name, follow, done, self._random)
-
-
-def name_of(kind: Kind) -> str:
-    """Return the name of a kind that is followed, for those who wait until it is listed."""
-    return f"{kind.api_version}/{kind.name}"
-
-
-class FleetWatch:
-    """Tells a member of a fleet, and its keeper of leases, what others have written."""
-
-    def __init__(
-        self, client: Client, membership: Membership, keeper: LeaseKeeper, random: Random
-    ) -> None:
-        """Watch with `client`."""
-        self._client = client
-        self._membership = membership
-        self._keeper = keeper
-        self._random = random
-
-    async def join(self) -> None:
-        """Become a member, before anything is taken."""
-        await self._membership.join()
-
-    async def run(self) -> None:
-        """Follow until cancelled."""
-        await until_answered(self._follow, self._random)
-
-    async def _follow(self) -> None:
-        events = watch(
-            self._client.pool,
-            LEASES,
-            decoder=read_lease,
-            namespace=NODE_LEASES,
-            label_selector=LABEL,
-        )
-        async with aclosing(events) as batches:
-            async for batch in batches:
-                for event in batch:
-                    if event.object is None:
-                        continue
-                    is_deleted = event.type is EventType.DELETED
-                    is_about_members = self._membership.heard(event.object, is_deleted=is_deleted)
-                    if not is_about_members and not is_deleted:
-                        self._keeper.heard(event.object)
-
 
 _GATHER = 0.03
 """Seconds between reads of a watch while much happens: a kubelet takes far longer to start a pod."""
@@ -266,6 +151,7 @@ class ClusterWatchers:
         field_selector: str = "",
     ) -> None:
         decode = msgspec.json.Decoder(shape).decode
+        trainings = self.controller.trainings
 
         async def once() -> None:
             events = watch(
@@ -283,11 +169,16 @@ class ClusterWatchers:
                     for event in batch:
                         if event.object is None:
                             synced()
-                        elif event.type is EventType.DELETED:
+                            continue
+                        is_gone = event.type is EventType.DELETED
+                        if is_gone:
                             engine.drop(event.object)
                         else:
                             listed = event.type is EventType.ADDED
                             engine.note(event.object, event.raw, listed=listed)
+                        if isinstance(event.object, DecodedPod):
+                            meta = event.object.metadata
+                            trainings.see(meta.uid, meta.annotations, event.raw, is_gone=is_gone)
                     if batch and (last := batch[-1].object) is not None:
                         self.controller.seen(engine.resource, version_of(last.metadata))
 

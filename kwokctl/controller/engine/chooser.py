@@ -19,6 +19,7 @@ from kwokctl.controller.stages.stage_places import takes_too_long
 from kwokctl.controller.write_errors import ErrorLog
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
+from kwokctl.kube.stored_json import ObjectInJson
 
 
 class StageChooser:
@@ -39,7 +40,7 @@ class StageChooser:
         view = self._view(stages, state)
         if view is not None:
             return view.basis
-        value = state.opened()
+        value = self._beneath(state)
         awake = self._rests.awake(stages, self._context.delay_queue.now())
         self._has_put_off = awake is not stages
         if not self._has_put_off:
@@ -63,7 +64,11 @@ class StageChooser:
 
         if view is not None and stage in view.delays:
             return seconds(view.delays[stage], None, context.wall(), context.random, unread)
-        return seconds(stage.delay, state.opened(), context.wall(), context.random, unread)
+        return seconds(stage.delay, self._beneath(state), context.wall(), context.random, unread)
+
+    def _beneath(self, state: ObjectState) -> ObjectInJson:
+        """Return an object as Stages see it: without what faults show of it."""
+        return self._context.faults.beneath(state.opened())
 
     def _view(self, stages: Sequence[Stage], state: ObjectState) -> View | None:
         """Return the view that Stages have of an object's shape; None if the object must be matched by itself."""

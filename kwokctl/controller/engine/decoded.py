@@ -18,6 +18,12 @@ class SelectableMetadata(Metadata, rename="camel"):
     annotations: dict[str, str] | None = None
 
 
+class NodeMetadata(SelectableMetadata, rename="camel"):
+    """Those of a node, and when it was created."""
+
+    creation_timestamp: str = ""
+
+
 class DecodedObject(msgspec.Struct, gc=False):
     """An object of any kind."""
 
@@ -84,7 +90,7 @@ class NodeStatus(msgspec.Struct, rename={"node_info": "nodeInfo"}, gc=False):
 class DecodedNode(msgspec.Struct, gc=False):
     """A node."""
 
-    metadata: SelectableMetadata
+    metadata: NodeMetadata
     spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
     status: NodeStatus = msgspec.field(default_factory=NodeStatus)
 

@@ -11,13 +11,13 @@ import orjson
 
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.chooser import StageChooser
-from kwokctl.controller.engine.circles import SHORTEST, CircleGuard
 from kwokctl.controller.engine.conduct_turn import ConductTurn
 from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_of
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState, answered
 from kwokctl.controller.engine.rests import LaterLook, StageRests
 from kwokctl.controller.engine.setbacks import Setbacks
+from kwokctl.controller.engine.stage_circles import SHORTEST, CircleGuard
 from kwokctl.controller.engine.stage_player import StagePlayer
 from kwokctl.controller.engine.turns import NEVER, Conduct, ConductTurns
 from kwokctl.controller.plans import Plans

@@ -1,26 +1,26 @@
 """The handling that is special to nodes and pods: who may write to them, and their addresses."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from sys import intern
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
-import orjson
-
-from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod, Taint
+from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
+from kwokctl.controller.engine.node_reading import (
+    addresses_of,
+    boot_of,
+    facts_of,
+    is_down,
+    says_ready,
+)
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.known_faults.newborns import Newborns
+from kwokctl.controller.known_faults.silent_kubelets import SilentKubelets
 from kwokctl.controller.nodes.address_pool import PodIPs
-from kwokctl.controller.nodes.facts import DOWN, REASONS, NodeFacts
 from kwokctl.controller.nodes.node_registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.stages.lives import LIFE
 from kwokctl.embedded.selection import Selection
 from kwokctl.embedded.silence import is_silent
-from kwokctl.fleet.claims import DRA_DRIVERS
-from kwokctl.fleet.device_health import DEVICE_HEALTH, DEVICE_INVENTORY
 
 _NOTHING: Mapping[str, str] = {}
-PRESSURE = "kwokctl.dev/pressure"
-"""An annotation of a node with the resources that it lacks, such as `memory` or `memory,disk`."""
 
 
 S_contra = TypeVar("S_contra", contravariant=True)
@@ -80,8 +80,8 @@ class PlainHooks:
 class Leases(Protocol):
     """Decides whether this controller may write to a node."""
 
-    def want(self, node: str, uid: str, *, can_wait: bool) -> None:
-        """Take the lease of a node, a little later if there is nothing to do on it yet."""
+    def want(self, node: str, uid: str, *, can_wait: bool, at_once: bool = False) -> None:
+        """Take the lease of a node, a little later if there is nothing to do on it yet; one's own is renewed `at_once`."""
         ...
 
     def hurry(self, node: str) -> None:
@@ -100,7 +100,7 @@ class NoLeases:
         """Call `changed` with each node that is held."""
         self._changed = changed
 
-    def want(self, node: str, uid: str, *, can_wait: bool) -> None:
+    def want(self, node: str, uid: str, *, can_wait: bool, at_once: bool = False) -> None:
         """Hold a node."""
         self._changed(node, Hold.HELD)
 
@@ -120,12 +120,17 @@ class NodeHooks:
         selection: Selection,
         functions: Mapping[str, object],
         leases: Leases,
+        newborns: Newborns,
+        silent: SilentKubelets,
     ) -> None:
-        """Manage the nodes of the selection, each as soon as its lease is held."""
+        """Manage the nodes of the selection, each as soon as its lease is held, and what hits it at birth is known."""
+        self._newborns = newborns
+        self._silent = silent
         self._nodes = nodes
         self._selection = selection
         self._functions = functions
         self._leases = leases
+        silent.listen(self._turned, self._faults_changed)
 
     def came(self, key: str, seen: DecodedNode) -> str:
         """Return an empty text: a node is on no node."""
@@ -144,29 +149,53 @@ class NodeHooks:
         if node is not None and node.uid == state.uid:
             if cidrs != node.cidrs:
                 self._nodes.move(node, cidrs)
-            node.addresses = _addresses(seen)
-            if node.is_silent is not is_silent(metadata.annotations):
-                node.is_silent = not node.is_silent
-                self._claim(node, can_wait=False)
-            self._nodes.set_boot(node, _boot(seen))
-            self._nodes.set_down(node, is_down=_is_down(seen))
-            self._nodes.describe(node, _facts(seen))
+            node.addresses = addresses_of(seen)
+            node.is_silenced = is_silent(metadata.annotations)
+            self._nodes.set_boot(node, boot_of(seen))
+            self._nodes.set_down(node, is_down=is_down(seen))
+            self._nodes.describe(node, facts_of(seen))
+            self._note_silence(node)
             return node.hold is not Hold.FOREIGN
-        node = ManagedNode(state.name, state.uid, cidrs, _addresses(seen), facts=_facts(seen))
-        node.boot, node.is_down = _boot(seen), _is_down(seen)
-        node.is_silent = is_silent(metadata.annotations)
+        node = ManagedNode(state.name, state.uid, cidrs, addresses_of(seen), facts=facts_of(seen))
+        node.boot, node.is_down = boot_of(seen), is_down(seen)
+        node.created = metadata.creation_timestamp
+        node.is_silenced = is_silent(metadata.annotations)
+        node.is_silent = self._is_silent(node)
         self._nodes.put(node)
-        can_wait = _is_ready(seen) and not self._nodes.pods(state.name)
+        can_wait = says_ready(seen) and not self._nodes.pods(state.name)
         self._claim(node, can_wait=can_wait)
         return node.hold is not Hold.FOREIGN
 
-    def _claim(self, node: ManagedNode, *, can_wait: bool) -> None:
+    def _is_silent(self, node: ManagedNode) -> bool:
+        return self._silent.is_silent(node.name, node.uid, node.facts.faults) or node.is_silenced
+
+    def _note_silence(self, node: ManagedNode) -> None:
+        """Claim a node whose kubelet is back, which renews its Lease at once, or give up one that is silent."""
+        if node.is_silent is not self._is_silent(node):
+            node.is_silent = not node.is_silent
+            self._claim(node, can_wait=False, at_once=True)
+
+    def _turned(self, name: str) -> None:
+        node = self._nodes.get(name)
+        if node is not None:
+            self._note_silence(node)
+
+    def _faults_changed(self, nodes: Mapping[str, str]) -> None:
+        for uid, name in nodes.items():
+            node = self._nodes.get(name)
+            if node is None or node.uid != uid:
+                continue
+            self._note_silence(node)
+            if node.hold is Hold.PENDING:
+                self._leases.hurry(name)  # there is something to do on it
+
+    def _claim(self, node: ManagedNode, *, can_wait: bool, at_once: bool = False) -> None:
         """Take the lease of a node, unless its kubelet is silent: then nobody holds it."""
         if node.is_silent:
             self._leases.forget(node.name)
             self._nodes.set_hold(node.name, Hold.FOREIGN)
         else:
-            self._leases.want(node.name, node.uid, can_wait=can_wait)
+            self._leases.want(node.name, node.uid, can_wait=can_wait, at_once=at_once)
 
     def gone(self, state: ObjectState) -> None:
         """Note that a node does not exist, or is not managed, any more."""
@@ -174,11 +203,15 @@ class NodeHooks:
         if node is not None and node.uid == state.uid:
             self._nodes.remove(state.name)
             self._leases.forget(state.name)
+            self._silent.forget(state.name)
+        self._newborns.forget(state.uid)
 
     def is_ready(self, state: ObjectState) -> bool:
-        """Return whether the node is held."""
+        """Return whether the node is held, and no fault is about to hit it as a new one."""
         node = self._nodes.get(state.name)
-        return node is not None and node.hold is Hold.HELD
+        if node is None or node.hold is not Hold.HELD:
+            return False
+        return not self._newborns.waits(node.name, node.uid, node.created, state.opened)
 
     def functions(self, state: ObjectState) -> Mapping[str, object]:
         """Return the functions for nodes."""
@@ -253,80 +286,3 @@ class PodHooks:
 
         addresses = self._addresses
         return {**self._functions, "PodIP": pod_ip}
-
-
-def _is_ready(seen: DecodedNode) -> bool:
-    """Return whether a node's own condition says that it is Ready."""
-    conditions = seen.status.conditions or ()
-    return any(each.type == "Ready" and each.status == "True" for each in conditions)
-
-
-def _is_down(seen: DecodedNode) -> bool:
-    """Return whether the kubelet of a node counts as down.
-
-    The condition does not suffice: a kubelet that reports its node as not Ready still runs its pods.
-    """
-    labels = seen.metadata.labels or _NOTHING
-    return labels.get(DOWN) == "true" and not _is_ready(seen)
-
-
-def _boot(seen: DecodedNode) -> int:
-    boot_id = seen.status.node_info.boot_id
-    return hash(boot_id) if boot_id else 0
-
-
-def _facts(seen: DecodedNode) -> NodeFacts:
-    conditions = seen.status.conditions or ()
-    annotations = seen.metadata.annotations or _NOTHING
-    capacity, allocatable = bytes(seen.status.capacity), bytes(seen.status.allocatable)
-    return NodeFacts(
-        labels=orjson.dumps(seen.metadata.labels or _NOTHING),
-        allocatable=_shared(allocatable or b"{}"),
-        capacity=_shared(capacity),
-        lacks=_lacks(capacity, allocatable),
-        taints=_driving_out(seen.spec.taints or ()),
-        operating_system=seen.status.node_info.operating_system or "linux",
-        pressure=annotations.get(PRESSURE, ""),
-        device_health=annotations.get(DEVICE_HEALTH, ""),
-        device_inventory=annotations.get(DEVICE_INVENTORY, ""),
-        dra_drivers=intern(annotations.get(DRA_DRIVERS, "")),
-        conditions=_kept(tuple([each.type for each in conditions if each.status == "True"])),
-        reported=_kept(tuple([each.type for each in conditions if each.reason in REASONS])),
-    )
-
-
-def _driving_out(taints: Sequence[Taint]) -> tuple[tuple[str, str], ...]:
-    return tuple([(each.key, each.value) for each in taints if each.effect == "NoExecute"])
-
-
-@lru_cache(maxsize=256)
-def _lacks(capacity: bytes, allocatable: bytes) -> bool:
-    """Return whether `capacity` has a resource that `allocatable`, if present, lacks."""
-    if capacity == allocatable or not capacity or not allocatable:
-        return False
-    return bool((orjson.loads(capacity) or {}).keys() - (orjson.loads(allocatable) or {}).keys())
-
-
-@lru_cache(maxsize=256)
-def _shared(resources: bytes) -> bytes:
-    """Return what nodes with equal resources share, to save memory."""
-    return resources
-
-
-@lru_cache(maxsize=64)
-def _kept(conditions: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a tuple that nodes with equal conditions share, to save memory."""
-    return conditions
-
-
-def _addresses(seen: DecodedNode) -> tuple[str, ...]:
-    """Return a node's addresses: internal ones first, then external ones."""
-    found = seen.status.addresses or ()
-    return tuple(
-        [
-            item.address
-            for kind in ("InternalIP", "ExternalIP")
-            for item in found
-            if item.type == kind
-        ]
-    )

@@ -1,12 +1,12 @@
 """Merges conditions that a Stage renders into those of a node; no other module does.
 
-Conditions come in layers: those of a healthy fake kubelet, above them those that Stages have set, above
-them overlays. A rendered condition with a status, a reason or a message is a statement, which is
-written. A rendered condition with only times is a heartbeat: it repeats the topmost layer, and is left
-out if another program has set a different condition.
+Conditions come in layers: those of a healthy fake kubelet, and above them those that Stages have set. A rendered
+condition with a status, a reason or a message is a statement, which is written. A rendered condition with
+only times is a heartbeat: it repeats the topmost layer, and is left out if another program has set a
+different condition. What faults show lies above both, and is not seen here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,9 +25,6 @@ class ConditionText(NamedTuple):
     message: str
 
 
-Layer = Callable[[Json], Mapping[str, ConditionText]]
-"""Returns a layer's conditions of a node, by type, given the present node."""
-
 _HEALTHY = {kind: ConditionText(*words) for kind, *words in NODE_CONDITIONS}
 _SILENCE = frozenset({"NodeStatusUnknown", "NodeStatusNeverUpdated"})
 """Reasons that the controller-manager gives the conditions of a silent node.
@@ -45,9 +42,7 @@ class ConditionComposer:
     that heartbeats recognize them; conditions that were evicted from the cache get no new times.
     """
 
-    def __init__(self, overlays: Sequence[Layer] = ()) -> None:
-        """Put `overlays` above the Stages, each above the previous one."""
-        self._overlays = tuple(overlays)
+    def __init__(self) -> None:
         self._remembered: dict[tuple[str, ConditionText], None] = {}
 
     @property
@@ -65,13 +60,12 @@ class ConditionComposer:
         if not items:
             return document
         known = {have.get("type"): have for have in node.get("status", {}).get("conditions") or ()}
-        over = self._over(node)
         born = node["metadata"].get("creationTimestamp")
         replaces = patch_type is PatchType.MERGE
         composed = []
         for item in items:
             have = known.get(item["type"])
-            merged = self._merged(item, have, over.get(item["type"]), replaces=replaces)
+            merged = self._merged(item, have, replaces=replaces)
             if merged is not None:
                 merged = _dated(merged, have, born, now)
             if have is not None and replaces:
@@ -83,28 +77,18 @@ class ConditionComposer:
             del status["conditions"]
         return {**document, "status": status}
 
-    def _over(self, node: Json) -> Mapping[str, ConditionText]:
-        over: dict[str, ConditionText] = {}
-        for layer in self._overlays:
-            over.update(layer(node))
-        return over
-
-    def _merged(
-        self, item: Json, have: Json, over: ConditionText | None, *, replaces: bool
-    ) -> Json | None:
+    def _merged(self, item: Json, have: Json, *, replaces: bool) -> Json | None:
         """Return the condition for a rendered item; None to keep the current one."""
         if _is_report(item):
-            return self._report(item, have, over)
-        if over is not None:
-            return _in_full(item, over)
+            return self._report(item, have)
         words = _words(item if replaces or have is None else {**have, **item})
         if have is None or words != _words(have):
             self._remember(item["type"], words)
         return item
 
-    def _report(self, item: Json, have: Json, over: ConditionText | None) -> Json | None:
+    def _report(self, item: Json, have: Json) -> Json | None:
         kind = item["type"]
-        top = over or _HEALTHY.get(kind)
+        top = _HEALTHY.get(kind)
         if top is None:  # a type that only the Stage names
             return item
         if have is None or have.get("reason") in _SILENCE:
@@ -114,7 +98,7 @@ class ConditionComposer:
             return item
         if words != _HEALTHY.get(kind) and (kind, words) not in self._remembered:
             return None
-        return item if over is None else _in_full(item, over)
+        return item
 
     def _remember(self, kind: str, words: ConditionText) -> None:
         if words == _HEALTHY.get(kind):

@@ -78,7 +78,7 @@ class StagePlayer:
         plane, metrics, wall = context.plane, context.metrics, context.wall
         direct = plane.direct
         self._resource = resource
-        self._steps = StepPlayer(plane, context.reader, metrics, wall)
+        self._steps = StepPlayer(plane, context.reader, metrics, wall, context.faults)
         self._plans: PlanPlayer | None = None
         if plans is not None and direct is not None:
             self._plans = PlanPlayer(plans, direct, metrics, wall)

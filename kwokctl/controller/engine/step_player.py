@@ -7,6 +7,7 @@ import orjson
 from kwokctl.controller.engine import stage_patches
 from kwokctl.controller.engine.node_conditions import ConditionComposer
 from kwokctl.controller.engine.object_events import about
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.compiled_stage import (
     ApplyStep,
@@ -22,6 +23,8 @@ from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
 from kwokctl.embedded.process_metrics import Metrics
 from kwokctl.embedded.resource_metrics import with_path
 from kwokctl.errors import ApiError, ExpressionError
+from kwokctl.faults.overlays.node_writes import change_of, started_anew, with_transitions
+from kwokctl.faults.overlays.overlay import overlay
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES, Resource
@@ -37,8 +40,13 @@ class StepPlayer:
         reader: ObjectReader,
         metrics: Metrics,
         wall: Callable[[], float],
+        faults: OpenFaults,
     ) -> None:
-        """Write through `plane`; `wall` is the time of day for Events."""
+        """Write through `plane`; `wall` is the time of day for Events.
+
+        What `faults` show on a node stays visible when a Stage writes the same fields.
+        """
+        self._faults = faults
         self._plane = plane
         self._direct = plane.direct
         self._reader = reader
@@ -129,6 +137,44 @@ class StepPlayer:
         functions: Mapping[str, object],
     ) -> Patch | None:
         """Return the patch of a step; None if it changes nothing."""
+        if target.resource == NODES and self._faults.concerns(value):
+            return self._beneath_faults(step, target, value, functions)
+        return self._plain(step, target, value, functions)
+
+    def _beneath_faults(
+        self,
+        step: PatchStep,
+        target: ObjectKey,
+        value: ObjectInJson,
+        functions: Mapping[str, object],
+    ) -> Patch | None:
+        """Return the patch of a step that is played on what lies beneath the faults of a node."""
+        now = self._wall()
+        patch = self._plain(step, target, self._faults.beneath(value), functions)
+        if patch is None or patch.result is None or step.subresource not in ("", "status"):
+            return patch
+        shown = overlay(patch.result, self._faults.shown(patch.result).open, now)
+        after = started_anew(value, with_transitions(value, shown))
+        document = change_of(value, after, step.subresource)
+        if not document:
+            return None
+        meta = value["metadata"]
+        same = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
+        document["metadata"] = {**document.get("metadata", {}), **same}
+        return Patch(
+            document=document,
+            type=PatchType.MERGE,
+            subresource=step.subresource,
+            as_user=step.as_user,
+        )
+
+    def _plain(
+        self,
+        step: PatchStep,
+        target: ObjectKey,
+        value: ObjectInJson,
+        functions: Mapping[str, object],
+    ) -> Patch | None:
         document = rooted(step.template.render_object(value, functions), step.root, step.type)
         if step.subresource == "status" and target.resource == NODES:
             document = self._conditions.compose(value, document, step.type, self._wall())

@@ -76,11 +76,14 @@ class LeaseKeeper:
         """Note the existing leases, so that they need not be read one by one."""
         self._stored = newest([*leases, *self._stored.values()])
 
-    def want(self, node: str, uid: str, *, can_wait: bool) -> None:
-        """Begin to hold a node's lease; a missing one is created at once unless it can wait."""
+    def want(self, node: str, uid: str, *, can_wait: bool, at_once: bool = False) -> None:
+        """Begin to hold a node's lease; a missing one is created at once unless it can wait.
+
+        One's own that has not ended is renewed in its turn, or `at_once`.
+        """
         self.forget(node)
         claim = LeaseClaim(node, uid, announced=self._sharing.is_shared)
-        node_lease = NodeLease(claim, self._queue)
+        node_lease = NodeLease(claim, self._queue, at_once=at_once)
         self._node_leases[node] = node_lease
         stored = self._stored.pop(node, None)
         if stored is not None:
@@ -220,13 +223,14 @@ class LeaseKeeper:
         now, is_mine = self._context.wall(), is_own(stored, self._holder)
         free = stored.expires()
         if not is_mine:
-            free = self._sharing.free_since(stored.holder, free)
+            longest = node_lease.lasts(stored, self._context.delay_queue.now())
+            free = self._sharing.free_since(stored.holder, min(free, now + longest))
         node_lease.note(stored, is_gone=self._sharing.is_gone(stored.holder))
         if is_mine and free > now:
             node_lease.claim.adopt(stored, mine=True, now=now)
             node_lease.claim.announced = False
             node_lease.until = self._context.delay_queue.now() + free - now
-            self._beats.begin(node_lease, at_most=(free - now) / 2)
+            self._beats.begin(node_lease, at_most=0.0 if node_lease.at_once else (free - now) / 2)
             self._set(node_lease, Hold.HELD)
         elif is_mine or self._may_claim(node_lease, now - free):
             node_lease.claim.adopt(stored, mine=is_mine, now=now)

@@ -111,11 +111,14 @@ class NodeLease:
     """One node's lease, from being wanted to the node's end."""
 
     __slots__ = (
-        "beat", "claim", "hold", "holder", "queue", "queued", "seen", "tries", "until", "version",
+        "_first_seen", "at_once", "beat", "claim", "hold", "holder", "queue", "queued", "seen", "tries", "until", "version",
     )  # fmt: skip
 
-    def __init__(self, claim: LeaseClaim, queue: "BatchQueue[NodeLease]") -> None:
-        """Write or read it through `queue`."""
+    def __init__(
+        self, claim: LeaseClaim, queue: "BatchQueue[NodeLease]", *, at_once: bool = False
+    ) -> None:
+        """Write or read it through `queue`; with `at_once` one's own that has not ended is renewed at once."""
+        self.at_once = at_once
         self.claim = claim
         self.queue = queue
         self.hold = Hold.PENDING
@@ -125,6 +128,7 @@ class NodeLease:
         """The resourceVersion at which it was last seen or written."""
         self.seen: StoredLease | None = None
         """The lease of a holder that is gone: what is known of it stays true."""
+        self._first_seen = (0, 0.0)
         self.queued = False
         self.tries = 0
         self.beat = 0.0
@@ -141,6 +145,15 @@ class NodeLease:
     def is_news(self, stored: StoredLease) -> bool:
         """Return whether a lease is newer than what is known; lists and watches may lag behind."""
         return stored.number > self.version
+
+    def lasts(self, stored: StoredLease, now: float) -> float:
+        """Return how long a version that is not renewed lasts at most, whatever the clock of its writer says.
+
+        Counted from when it was first seen; `now` is the time of the queue.
+        """
+        if self._first_seen[0] != stored.number:
+            self._first_seen = (stored.number, now)
+        return self._first_seen[1] + stored.duration - now
 
     def note(self, stored: StoredLease, *, is_gone: bool) -> None:
         """Note the lease as another controller has left it."""

@@ -8,5 +8,6 @@ __all__ = [
     "kubelet_life",
     "looks",
     "notices",
+    "pod_faults",
     "reboots",
 ]

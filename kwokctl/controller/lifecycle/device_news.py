@@ -1,12 +1,17 @@
-"""Lets pods be looked at again whose devices have changed: their health, or an older pod has one of them."""
+"""Lets pods be looked at again whose node has news for them.
+
+Their devices are not as healthy as before, or an older pod has one of them, or a fault hits them, or is over.
+"""
 
 import logging
+from collections.abc import Collection
 
 import orjson
 
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.lifecycle.admission.device_claims import device_claims_of
 from kwokctl.controller.lifecycle.notices import PodNotices
+from kwokctl.controller.lifecycle.pod_faults.node_faults import NodeFaults
 from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
 from kwokctl.controller.write_errors import ErrorKind, error_kind, wait_after
@@ -21,10 +26,12 @@ _READS_TOGETHER = 4
 class _Look:
     """One node whose pods must be looked at."""
 
-    __slots__ = ("node", "queue", "tries")
+    __slots__ = ("is_for_all", "node", "queue", "tries")
 
-    def __init__(self, node: str, queue: BatchQueue["_Look"]) -> None:
+    def __init__(self, node: str, queue: BatchQueue["_Look"], *, is_for_all: bool) -> None:
         self.node = node
+        self.is_for_all = is_for_all
+        """Whether its pods without devices are looked at, too."""
         self.queue = queue
         self.tries = 0
 
@@ -33,13 +40,14 @@ class _Look:
 
 
 class DeviceNews:
-    """The nodes of whose devices something is new.
+    """The nodes of whose devices, or faults, something is new.
 
     Pods that wait for nothing are not kept, so they are read.
     """
 
-    def __init__(self, context: ControllerContext, nodes: NodeRegistry) -> None:
-        """Follow `nodes`."""
+    def __init__(self, context: ControllerContext, nodes: NodeRegistry, faults: NodeFaults) -> None:
+        """Follow `nodes`, and let `faults` know of them."""
+        self._faults = faults
         self._context = context
         self._nodes = nodes
         self._queue: BatchQueue[_Look] = work_queue(self._read, _READS_TOGETHER)
@@ -55,11 +63,12 @@ class DeviceNews:
 
     def put(self, node: str) -> None:
         """Look at the pods of a node soon."""
-        self._queue.put(_Look(node, self._queue))
+        self._queue.put(_Look(node, self._queue, is_for_all=False))
 
     def changed(self, node: ManagedNode) -> None:
         """Note what is said of a node that is won or lost: its pods are looked at in any case."""
         self._note(node)
+        self._look_at_all(self._faults.note(node))
 
     def turned(self, node: ManagedNode) -> None:
         """Ignore whether the kubelet of a node is there: its pods are looked at when it is back."""
@@ -68,13 +77,20 @@ class DeviceNews:
         """Ignore a reboot: all pods of the node are looked at."""
 
     def described(self, node: ManagedNode) -> None:
-        """Look at the pods of a node if its devices are not as healthy as before, or healthier."""
-        if self._note(node):
+        """Look at the pods of a node if its devices are not as healthy as before, or healthier, or by its faults."""
+        hit = self._faults.note(node)
+        self._look_at_all(hit)
+        if self._note(node) and node.name not in hit:
             self.put(node.name)
 
     def gone(self, name: str) -> None:
         """Forget a node."""
         self._health.pop(name, None)
+        self._look_at_all(self._faults.forget(name))
+
+    def _look_at_all(self, nodes: Collection[str]) -> None:
+        for each in nodes:
+            self._queue.put(_Look(each, self._queue, is_for_all=True))
 
     def _note(self, node: ManagedNode) -> bool:
         """Note what is said of the devices of a node; return whether that is new."""
@@ -95,7 +111,9 @@ class DeviceNews:
             return
         for raw in found:
             spec = orjson.loads(raw)["spec"]
-            if device_claims_of(spec) or "resourceClaims" in spec:
+            if look.is_for_all:
+                self._pods.let_end(raw, self._context.wall())
+            if look.is_for_all or device_claims_of(spec) or "resourceClaims" in spec:
                 self._pods.look_again(raw)
 
     def _put_off(self, look: _Look, error: RequestError) -> None:

@@ -85,6 +85,12 @@ def end_of(
     return None
 
 
+def not_ending(why: str) -> PodEvent:
+    """Return the Event that reports of a pod that its containers do not end."""
+    message = f"error killing pod: {why or 'context deadline exceeded'}"
+    return PodEvent(type="Warning", reason="FailedKillPod", message=message)
+
+
 def rejected(message: str) -> str:
     """Return the message in the status of a pod that its node does not admit."""
     return f"Pod was rejected: {message}"

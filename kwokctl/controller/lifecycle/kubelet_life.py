@@ -16,6 +16,8 @@ from kwokctl.controller.lifecycle.driver_stand_in import DriverStandIn, Unprepar
 from kwokctl.controller.lifecycle.looks import PodLooks
 from kwokctl.controller.lifecycle.outcome import PodOutcome
 from kwokctl.controller.lifecycle.pod_events import EventCounts, PodEvent
+from kwokctl.controller.lifecycle.pod_faults.gang_spreader import GangSpreader
+from kwokctl.controller.lifecycle.pod_faults.ignored_faults import OF_ANNOTATION, IgnoredFaults
 from kwokctl.controller.lifecycle.statuses import has_started, status_patch
 from kwokctl.controller.object_warnings import ObjectWarnings
 from kwokctl.controller.stages.lives import KUBELET, LIFE, STAGES
@@ -90,6 +92,8 @@ class KubeletLife:
         self._lives = lives
         self._usual = usual
         self._stand_in = DriverStandIn(context)
+        self._gangs = GangSpreader(context)
+        self.ignored_faults = IgnoredFaults(context.warnings, context.wall)
         self._event_counts = EventCounts()
         self._ignored_labels = IgnoredLabels(context.warnings, context.wall)
         self._found: dict[str, tuple[int, PodOutcome]] = {}
@@ -106,6 +110,10 @@ class KubeletLife:
         if self._looks.awaits_devices(state) or self._looks.awaits_claims(state):
             return 0.0  # given when it is played: then the node's other pods are known
         outcome = self._looks.outcome(state)
+        if outcome.ignored:
+            self.ignored_faults.tell(state, outcome.ignored)
+        if outcome.useless:
+            self.ignored_faults.tell(state, outcome.useless, OF_ANNOTATION)
         wait = outcome.due - self._context.wall()
         if not outcome.is_change and wait > 0:
             return wait
@@ -124,6 +132,8 @@ class KubeletLife:
         version, outcome = self._found.pop(state.uid, (UNKNOWN, None))
         if outcome is None or version != state.version:
             outcome = self._looks.outcome(state)
+        if outcome.strikes:
+            await self._gangs.spread(state.opened(), state.node, outcome.strikes)
         target = ObjectKey(PODS, state.namespace or None, state.name)
         return await self._store(state, target, outcome) or await self._patch(
             state, target, outcome
@@ -156,6 +166,7 @@ class KubeletLife:
         self._found.pop(state.uid, None)
         self._event_counts.forget(state.uid)
         self._ignored_labels.forget(state.uid)
+        self.ignored_faults.forget(state.uid)
         self._looks.forget(state)
 
     async def _prepared(self, state: ObjectState, drivers: Collection[str]) -> WrittenPod | None:

@@ -16,6 +16,7 @@ from kwokctl.controller.lifecycle.moments import written_moment
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.pod_events import PodEvent
+from kwokctl.controller.lifecycle.pod_faults.gang_strikes import GANG_FAULTS
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips, status_patch
 from kwokctl.controller.plans import Plans
 from kwokctl.controller.stages.stage_functions import KNOWN
@@ -30,6 +31,9 @@ from kwokctl.specialization.ripening import Ripening
 from kwokctl.specialization.shape import ObjectForm, Shape
 from kwokctl.specialization.soundness import is_sound
 from kwokctl.specialization.source import Compute, Functions, MisfitError, Source
+from kwokctl.training.pace import PROGRESS
+from kwokctl.training.plan import STEPS
+from kwokctl.training.preflight import PREFLIGHT
 
 _FUNCTIONS = ("NodeIPsWith", "PodIPsWith")
 DEVICES_OF = "DevicesOf"
@@ -38,6 +42,8 @@ _NAMES = KNOWN._replace(
     of_the_moment=frozenset({*KNOWN.of_the_moment, DEVICES_OF}), texts=frozenset({DEVICES_OF})
 )
 _NOTHING: Mapping[str, int] = {}
+BY_ITSELF = frozenset({GANG_FAULTS, PROGRESS, STEPS, PREFLIGHT})
+"""The annotations of pods that faults have met, or that train with others: each of them is looked at by itself."""
 
 
 class PodLook(NamedTuple):
@@ -149,7 +155,7 @@ def _is_symbol(value: object) -> bool:
 
 
 def _levels(memory: PodMemory, now: object) -> Mapping[str, int]:
-    if memory.arrived or memory.at is not now:
+    if memory.arrived or memory.blocked or memory.at is not now:
         refuse()
     return dict(memory.levels) or _NOTHING
 
@@ -211,7 +217,7 @@ class LifePlans:
             return life_plan(form, moment, self._shapes.known, self._programs)
 
         memory = moment.memory
-        if memory is not None and memory.arrived:
+        if memory is not None and (memory.arrived or memory.blocked):
             return None
         levels = None if memory is None else tuple(memory.levels.items())
         for variant in range(_VARIANTS):
@@ -229,6 +235,8 @@ def _common(pod: ObjectInJson) -> CommonPod | None:
     """Return what can be read of a pod with symbols."""
     try:
         status, meta = pod.get("status") or {}, pod["metadata"]
+        if not BY_ITSELF.isdisjoint(meta.get("annotations") or ()):
+            return None
         bool(meta.get("generation") == status.get("observedGeneration"))
         bool(status.get("phase") in FINAL)
         claims = claims_of(pod["spec"])

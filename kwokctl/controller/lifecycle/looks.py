@@ -5,6 +5,7 @@ from typing import Any
 
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.known_trainings.trainings import Trainings
 from kwokctl.controller.lifecycle.admission.claimed_devices import ClaimedDevices
 from kwokctl.controller.lifecycle.admission.claims import claims_of
 from kwokctl.controller.lifecycle.admission.device_claims import device_claims_of
@@ -15,9 +16,11 @@ from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
 from kwokctl.controller.lifecycle.device_status import number_of
 from kwokctl.controller.lifecycle.ends import UNEXPECTED, Eviction
+from kwokctl.controller.lifecycle.gang_checks import gang_checks
 from kwokctl.controller.lifecycle.life_plans import DEVICES_OF, CommonPod, LifePlans, PodLook
 from kwokctl.controller.lifecycle.outcome import FINAL, Absence, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
+from kwokctl.controller.lifecycle.pod_faults.node_faults import NodeFaults
 from kwokctl.controller.lifecycle.statuses import has_started, own_ips
 from kwokctl.controller.plans import Plans
 from kwokctl.kube.stored_json import ObjectInJson
@@ -35,6 +38,8 @@ class PodLooks:
         plans: Plans | None,
         programs: ProgramRules = (),
         *,
+        faults: NodeFaults,
+        trainings: Trainings,
         shows_devices: bool = True,
         disputed: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -48,6 +53,8 @@ class PodLooks:
         self._wall = wall
         self._plans = LifePlans(plans, programs) if plans is not None else None
         self._shows_devices = shows_devices
+        self._faults, self._faulty = faults, faults.faulty
+        self._trainings = trainings
         self._disputed = disputed
         self._programs = programs
         self._memories: dict[str, PodMemory] = {}
@@ -184,7 +191,7 @@ class PodLooks:
     def _planned(self, state: ObjectState) -> PodOutcome | None:
         """Return the outcome for a pod of a known shape that its node admits and does not evict."""
         form, common, uid = state.form, self._common(state), state.uid
-        if common is None or uid in self._evictions:
+        if common is None or uid in self._evictions or state.node in self._faulty:
             return None
         if common.has_claims and self._room.drivers(state.node):
             return None
@@ -224,15 +231,27 @@ class PodLooks:
         refusal = None if has_started(value) else self._refusal(state, value)
         is_host = bool(value["spec"].get("hostNetwork"))
         pod = (state.node, is_host, state.uid, state.name, state.namespace)
+        devices = self._devices(state, value)
+        hits = self._faults.hits(value, state.node, devices)
+        training = self._trainings.of(value)
+        useless: tuple[str, ...] = ()
+        if training is not None and training.problem:
+            useless, training = (training.problem,), None
+        if refusal is None and hits.refusal is not None and not has_started(value):
+            refusal = hits.refusal
         return NodeOffer(
             host_ips=functions["NodeIPsWith"](state.node),
             pod_ips=own_ips(value, is_host=is_host) or functions["PodIPsWith"](*pod),
             refusal=refusal,
-            devices=self._devices(state, value),
+            devices=devices,
             shows_devices=self._shows_devices,
             eviction=self._evictions.get(state.uid),
             absence=self._absences.get(state.uid),
             programs=self._programs,
+            hits=hits,
+            training=training,
+            useless=useless,
+            preflight=gang_checks(value, state.node, devices, self._trainings, self._faults),
         )
 
     def _refusal(self, state: ObjectState, value: ObjectInJson) -> Refusal | None:

@@ -5,11 +5,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from kwokctl.controller.known_trainings.trainings import PodTraining
 from kwokctl.controller.lifecycle.admission.device_table import Devices
 from kwokctl.controller.lifecycle.containers.container import NEVER
 from kwokctl.controller.lifecycle.containers.find_program import ProgramRules
 from kwokctl.controller.lifecycle.ends import Eviction
 from kwokctl.controller.lifecycle.pod_events import PodEvent
+from kwokctl.controller.lifecycle.pod_faults.hits import NO_HITS, PodHits, WorkloadHit
+from kwokctl.controller.lifecycle.preflight_run import GangChecks
 from kwokctl.json_value import Json
 from kwokctl.specialization.shape import ObjectForm
 
@@ -43,6 +46,17 @@ class NodeOffer(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the API server keeps them in the status; else an annotation says them."""
     programs: ProgramRules = ()
     """The programs of images and commands, from documents of the cluster."""
+    hits: PodHits = NO_HITS
+    """The faults that hit the pod."""
+    training: PodTraining | None = None
+    """The training of which the pod is a rank, if it is of one."""
+    useless: tuple[str, ...] = ()
+    """Why annotations of the pod have no effect."""
+    preflight: GangChecks | None = None
+    """The checks of the pod's nodes before a training, if it has some."""
+
+
+NOWHERE = NodeOffer()
 
 
 class PodMemory(NamedTuple):
@@ -54,6 +68,8 @@ class PodMemory(NamedTuple):
     """The number of starts that a container's back-off counts, if it differs from the restart count."""
     arrived: Mapping[str, float] = {}
     """The time at which each ephemeral container was first seen that has not started yet."""
+    blocked: float = 0.0
+    """Until when a fault has kept the images that its containers wait for from being pulled."""
 
 
 class PodOutcome(NamedTuple):
@@ -72,6 +88,12 @@ class PodOutcome(NamedTuple):
     """Whether it is over, and has to be deleted from the API."""
     memory: PodMemory | None = None
     """To be passed in the next time."""
+    strikes: tuple[tuple[WorkloadHit, float], ...] = ()
+    """The hits that the other pods of its gang get, and since when."""
+    ignored: tuple[str, ...] = ()
+    """Why faults that mean it have no effect on it."""
+    useless: tuple[str, ...] = ()
+    """Why annotations of it have no effect."""
 
     @property
     def is_change(self) -> bool:

@@ -18,6 +18,7 @@ from kwokctl.controller.lifecycle.ends import (
     deadline_of,
     disruption,
     end_of,
+    not_ending,
     rejected,
 )
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
@@ -50,7 +51,7 @@ def sync(pod: ObjectInJson, memory: PodMemory | None, now: float, place: NodeOff
         return PodOutcome(deletes=True) if is_deleted else _admit(pod, now, place)
     life = _Life({**pod, "status": status}, memory or PodMemory(at=now), now, place)
     if status.get("phase") in FINAL and not life.containers.any_running():
-        return PodOutcome(deletes=is_deleted)
+        return PodOutcome(deletes=is_deleted and life.held is None)
     if pod["metadata"].get("deletionGracePeriodSeconds") == 0:
         removed = read_moment(pod["metadata"]["deletionTimestamp"]) + _REMOVAL
         if now < removed:
@@ -89,7 +90,8 @@ class _Life:
         self.restartable = whole_restart.may_happen(self.spec)
         self.absence = place.absence
         self.awake = 0.0 if self.absence is None else self.absence.until
-        self.containers = PodContainers(pod, memory, now, self.awake, place.programs)
+        self.containers = PodContainers(pod, memory, now, self.awake, place)
+        self.held = place.hits.holds
 
     def go_on(self, eviction: Eviction | None = None) -> None:
         """Advance the pod to now."""
@@ -136,10 +138,13 @@ class _Life:
         events = (*self.events, *(event for each in self.containers.every for event in each.events))
         return PodOutcome(
             status=None if status == self.before else status,
-            annotations=None if place.shows_devices else self._annotations(place),
+            annotations=self._annotations(place),
             due=min(self._dues(status)),
             events=events,
             memory=self.containers.memory(self.now),
+            strikes=self.containers.runs.strikes(),
+            ignored=place.hits.ignored,
+            useless=place.useless,
         )
 
     def status(self, place: NodeOffer) -> Json:
@@ -178,7 +183,10 @@ class _Life:
         return status
 
     def _annotations(self, place: NodeOffer) -> Mapping[str, str] | None:
-        return annotation_of(self.pod, place.devices) if place.devices else None
+        found = self.containers.runs.annotations()
+        if place.devices and not place.shows_devices:
+            found = {**(annotation_of(self.pod, place.devices) or {}), **found}
+        return found or None
 
     def _show(self, devices: Devices) -> None:
         """Write the devices of the containers into their statuses."""
@@ -246,7 +254,8 @@ class _Life:
         yield NEVER
         yield from (each.due for each in self.containers.every)
         if status["phase"] in FINAL:
-            if not self.containers.any_running() and "deletionTimestamp" in self.meta:
+            is_over = not self.containers.any_running() and self.held is None
+            if is_over and "deletionTimestamp" in self.meta:
                 yield self.now
             return
         if self._sandbox_at() > self.now:
@@ -273,6 +282,8 @@ class _Life:
         if end is not None:
             end = self._awaited(end)
             self._report(end)
+            if self.held is not None and "deletionTimestamp" in self.meta:
+                return replace(end, at=NEVER)
         return end
 
     def _awaited(self, end: PodEnd) -> PodEnd:
@@ -299,6 +310,8 @@ class _Life:
             return
         for each in self.containers.every:
             each.note_stopping()
+        if self.held is not None:
+            self.events.append(not_ending(self.held.message))
 
     def _stop(self, end: PodEnd) -> None:
         """End the regular containers, then the sidecars; the last to start ends first.

@@ -12,10 +12,13 @@ from kwokctl.controller.lifecycle.containers.container_states import (
     fresh_status,
     restored_status,
 )
-from kwokctl.controller.lifecycle.containers.find_program import ProgramRules, program_of
+from kwokctl.controller.lifecycle.containers.find_program import program_of
 from kwokctl.controller.lifecycle.containers.probes import findings_of
+from kwokctl.controller.lifecycle.containers.spoilt_program import ProgramSpoiler
 from kwokctl.controller.lifecycle.moments import read_moment
-from kwokctl.controller.lifecycle.outcome import PodMemory
+from kwokctl.controller.lifecycle.outcome import NOWHERE, NodeOffer, PodMemory
+from kwokctl.controller.lifecycle.pod_faults.pod_runs import NO_RUNS, block_of, runs_of, watchdog_of
+from kwokctl.controller.lifecycle.training_run import TrainingRun
 from kwokctl.json_value import Json
 from kwokctl.kube.pod_requests import is_sidecar
 from kwokctl.kube.stored_json import ObjectInJson
@@ -30,10 +33,12 @@ class PodContainers:
         memory: PodMemory,
         now: float,
         awake: float = 0.0,
-        programs: ProgramRules = (),
+        place: NodeOffer = NOWHERE,
     ) -> None:
         """Read them from the spec and the status of a pod, whose kubelet was away until `awake`."""
-        read = _reader(pod, memory, awake, programs)
+        self.runs = runs_of(pod, place.hits, place.programs, now)
+        self.block = block_of(place.hits, memory.blocked)
+        read = _reader(pod, memory, (now, awake), place, self)
         self.init = read(INIT)
         self.regular = read(REGULAR)
         self.debuggers = read(EPHEMERAL)
@@ -68,13 +73,25 @@ class PodContainers:
         counts = ((each, each.status["restartCount"]) for each in self.every)
         levels = {each.name: each.level for each, count in counts if each.level != count}
         waiting = [each.name for each in self.debuggers if not (each.running or each.last_end)]
-        return PodMemory(now, levels, {name: self.arrived[name] for name in waiting})
+        arrived = {name: self.arrived[name] for name in waiting}
+        return PodMemory(now, levels, arrived, self._blocked_until(now))
+
+    def _blocked_until(self, now: float) -> float:
+        """Return until when a fault has kept images from being pulled; 0 if none waits for that."""
+        if self.block is None or not any(each.awaits_image for each in self.all):
+            return 0.0
+        return min(self.block.until, now)
 
 
 def _reader(
-    pod: ObjectInJson, memory: PodMemory, awake: float, programs: ProgramRules
+    pod: ObjectInJson,
+    memory: PodMemory,
+    times: tuple[float, float],
+    place: NodeOffer,
+    owner: "PodContainers",
 ) -> Callable[[Part], list[PodContainer]]:
     spec, meta, before = pod["spec"], pod["metadata"], pod["status"]
+    now, awake = times
     policy = spec.get("restartPolicy") or "Always"
     grace = float(spec.get("terminationGracePeriodSeconds", 30))
     has_init = bool(spec.get("initContainers"))
@@ -84,13 +101,22 @@ def _reader(
         known = {each["name"]: each for each in before.get(part.statuses) or ()} if bodies else {}
         return [made(part, body, known.get(body["name"])) for body in bodies]
 
+    def spoiler(part: Part, body: Mapping[str, Any]) -> ProgramSpoiler | None:
+        hit = None if owner.runs is NO_RUNS or part is EPHEMERAL else owner.runs.of(body)
+        if place.preflight is not None and part is INIT:
+            return place.preflight.run_of(body["name"], now, hit) or hit
+        if place.training is None or part is not REGULAR or body is not spec["containers"][0]:
+            return hit
+        watchdog = watchdog_of(meta)
+        return TrainingRun(state=place.training.state, now=now, faults=hit, watchdog=watchdog)
+
     def made(part: Part, body: Mapping[str, Any], known: Json) -> PodContainer:
         is_lost = known is not None and not known.get("state")
         if is_lost:
             status = restored_status(known, body, has_init=has_init)
         else:
             status = dict(known or fresh_status(body, has_init=has_init))
-        program = program_of(body, meta, ends=_ends(part, body, policy), rules=programs)
+        program = program_of(body, meta, ends=_ends(part, body, policy), rules=place.programs)
         return PodContainer(
             spec=body,
             part=part,
@@ -101,6 +127,8 @@ def _reader(
             reported=memory.at,
             is_restored=is_lost,
             pod=meta,
+            spoiler=spoiler(part, body),
+            block=owner.block,
             policy="Never" if part is EPHEMERAL else policy,
             status=status,
             level=memory.levels.get(body["name"], status["restartCount"]),

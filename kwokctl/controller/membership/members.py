@@ -45,8 +45,11 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
         return not self.left and self.expires > now
 
 
-def read_member(lease: StoredLease) -> Member | None:
-    """Read the lease of a member; None for another lease."""
+def read_member(lease: StoredLease, now: float) -> Member | None:
+    """Read the lease of a member as it was seen at `now`; None for another lease.
+
+    It ends no later than if it was renewed just now: the clock of the member may be ahead.
+    """
     found = lease.annotations or {}
     if (lease.labels or {}).get(LABEL) != MEMBER or not lease.holder:
         return None
@@ -57,7 +60,7 @@ def read_member(lease: StoredLease) -> Member | None:
         fleet=found.get(FLEET, ""),
         held=_number(found.get(NODES), 0),
         share=_number(found.get(SHARE), -1),
-        expires=lease.expires(),
+        expires=min(lease.expires(), now + lease.duration),
         left=lease.renewed if LEAVING in found else 0.0,
     )
 

@@ -123,7 +123,7 @@ class Membership:
             self.post.note(StoredLease(name=lease.name) if is_deleted else lease)
         elif is_deleted:
             self._members.drop(lease.name)
-        elif (member := read_member(lease)) is not None:
+        elif (member := read_member(lease, self._context.wall())) is not None:
             self._members.note(member)
         else:
             return False
@@ -158,12 +158,12 @@ class Membership:
         for raw in await self._context.reader.list(
             LEASES, namespace=NODE_LEASES, label_selector=f"{LABEL}={MEMBER}"
         ):
-            if (member := read_member(read_lease(raw))) is not None:
+            if (member := read_member(read_lease(raw), self._context.wall())) is not None:
                 self._members.note(member)
 
     async def _beat(self) -> None:
         now = self._context.wall()
-        is_due = now >= self._due
+        is_due = self._context.delay_queue.now() >= self._due
         if now > self._own.stored.expires():
             await self.join()
         elif is_due or self.division.held != self._published:
@@ -176,7 +176,7 @@ class Membership:
             await self._tidy()
 
     async def _tell(self) -> None:
-        now, annotations = self._context.wall(), self._annotations()
+        now, annotations = self._context.delay_queue.now(), self._annotations()
         await self._own.write(self._me, annotations)
         self._due, self._published = now + self._seconds / 3, int(annotations[NODES])
         stored = self._own.stored

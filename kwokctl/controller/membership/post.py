@@ -62,8 +62,10 @@ class Post:
             await self._lease.write("")
 
     def _may_take(self, alive: Collection[str]) -> bool:
-        stored = self._lease.stored
-        is_free = not stored.holder or stored.expires() <= self._wall()
+        stored, now = self._lease.stored, self._wall()
+        # The clock of a holder that is gone may have been ahead.
+        is_abandoned = stored.renewed > now and stored.holder not in alive
+        is_free = not stored.holder or stored.expires() <= now or is_abandoned
         return is_free and self._me == min(alive, default="")
 
     def _set(self, *, is_mine: bool) -> None:

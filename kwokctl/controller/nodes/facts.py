@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from kwokctl.faults.overlays.open_entries import OpenEntry, read_entries
+
 DOWN = "node-not-ready.stage.kwok.x-k8s.io"
 """The label of the Stage `node-not-ready`: the kubelet of a node that has it, and is not Ready, is down."""
 
@@ -29,12 +31,25 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The annotation that says which of its devices are not healthy."""
     device_inventory: str = ""
     """The annotation that says how many it has if all is well."""
+    place: str = ""
+    """The annotation that says where it is in the fleet."""
     dra_drivers: str = ""
     """The annotation that says for which drivers of claimed devices the controller stands in."""
+    open_faults: str = ""
+    """The annotation that says which faults it shows."""
+    faulty_version: str = ""
+    """The resourceVersion of a node that shows faults, so that each of its changes is noticed; else empty."""
     conditions: tuple[str, ...] = ()
     """The types of its conditions that are True."""
     reported: tuple[str, ...] = ()
     """Those of them that are a pressure in the words of a kubelet."""
+    shown: frozenset[str] = frozenset()
+    """The types of conditions that faults show."""
+
+    @property
+    def faults(self) -> tuple[OpenEntry, ...]:
+        """The faults that it shows."""
+        return read_entries(self.open_faults)
 
 
 NO_FACTS = NodeFacts()

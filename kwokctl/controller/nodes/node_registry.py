@@ -35,8 +35,12 @@ class ManagedNode(msgspec.Struct):
     """Whether its kubelet is taken to be down: the node has its Lease, but its pods stand still."""
     is_silent: bool = False
     """Whether its kubelet is silent: no controller writes to the node."""
+    is_silenced: bool = False
+    """Whether a user has silenced it, by an annotation: a fault may do so, too."""
     boot: int = 0
     """A hash of its boot ID, which takes less memory than that; 0 if it has none."""
+    created: str = ""
+    """Its creation time, as the cluster writes it."""
     former_boots: frozenset[int] = frozenset()
     """Those of the boot IDs before: a rewind puts one of them back, which is no reboot."""
 

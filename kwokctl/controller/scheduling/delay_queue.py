@@ -93,6 +93,10 @@ class DueTimes(Generic[K]):
         self._entries = len(self._due)
 
 
+_LONGEST = 10 * 365 * 86_400.0
+"""Seconds after which at the latest a waiter is called, which then waits on: the time that an object names may be infinite."""
+
+
 class Waiter(Protocol):
     """Something that waits for its time."""
 
@@ -125,7 +129,7 @@ class DelayQueue:
 
     def put(self, waiter: Waiter, delay: float) -> None:
         """Call `waiter.on_due` after `delay` seconds, instead of at the time it was due before."""
-        due = self._loop.time() + delay
+        due = self._loop.time() + min(delay, _LONGEST)
         self.put_at(waiter, due if delay < _LONG else ceil(due * _STEPS) / _STEPS)
 
     def put_at(self, waiter: Waiter, due: float) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.dataplane.scale_protocol import Addresses, AddressRequest, Seen
-from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.resource import FAULTS, NODES, PODS, Resource
 
 _RESERVED_FOR = 600.0
 """Seconds in which reserved addresses must have been seen in pods."""
@@ -37,6 +37,8 @@ class ScaleApi:
             self._seen.nodes = version
         elif resource == PODS:
             self._seen.pods = version
+        elif resource == FAULTS:
+            self._seen.faults = version
 
     def seen(self) -> bytes:
         """Return how far the watches have come, as JSON."""

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -195,7 +196,9 @@ async def test_a_controller_that_shares_nodes_answers_at_a_free_port_if_its_own_
         with caplog.at_level(logging.WARNING, logger="kwokctl"):
             async with story(tmp_path / "second", taken) as second:
                 await until(lambda: "is taken: health and metrics are at port" in caplog.text)
-                second.port = int(caplog.text.strip().rpartition(" ")[2])
+                second.port = int(
+                    re.findall(r"health and metrics are at port (\d+)", caplog.text)[0]
+                )
                 assert await second.ask("/healthz") == "ok"
 
 

@@ -224,3 +224,12 @@ def test_leases_held_as_kubelets_do_do_not_say_whose_they_are(tmp_path: Path) ->
     with pytest.raises(UsageError, match="does not say which controller has which node"):
         read(tmp_path, "--manage-all-nodes", *leases, "--share-nodes")
     assert not read(tmp_path, "--manage-all-nodes", *leases).shares
+
+
+def test_dialects_of_faults_must_be_known(tmp_path: Path) -> None:
+    given = read(tmp_path, "--manage-all-nodes", "--fault-dialects=aks,device-plugin")
+    assert given.fault_dialects == ("aks", "device-plugin")
+    assert read(tmp_path, "--manage-all-nodes").fault_dialects == ()
+    with pytest.raises(UsageError, match="'--fault-dialects' is 'akz', no dialect") as refused:
+        read(tmp_path, "--manage-all-nodes", "--fault-dialects=aks,akz")
+    assert "aks" in (refused.value.hint or "")

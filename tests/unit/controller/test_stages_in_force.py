@@ -3,7 +3,7 @@ from pathlib import Path
 import yaml
 
 from kwokctl.controller.settings import Settings, read_settings
-from kwokctl.controller.stages_in_force import stages_in_force
+from kwokctl.controller.stages_in_force import stages_in_force, with_followers
 from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.progress import Silent
 from tests.support.stage_documents import stage
@@ -43,3 +43,13 @@ def test_the_generation_is_another_one_when_anything_is(tmp_path: Path) -> None:
 
     assert len(set(generations)) == len(generations)
     assert in_force(tmp_path, all_nodes).generation == generations[0]
+
+
+def test_faults_that_follow_are_reported_with_another_generation(tmp_path: Path) -> None:
+    usual = in_force(tmp_path, "--manage-all-nodes=true")
+
+    assert with_followers(usual, faults_follow=False) == usual
+    followed = with_followers(usual, faults_follow=True)
+    assert followed.faults_follow
+    assert followed.generation != usual.generation
+    assert followed.stages == usual.stages

@@ -5,7 +5,7 @@ from functools import lru_cache
 from kwokctl.controller.lifecycle.admission.device_table import Devices
 from kwokctl.controller.nodes.facts import NodeFacts
 from kwokctl.fleet.allocations import HEALTHY, UNHEALTHY, claimed_in
-from kwokctl.fleet.claims import is_unhealthy
+from kwokctl.fleet.claimed_devices import is_unhealthy
 from kwokctl.kube.stored_json import ObjectInJson
 from kwokctl.replacing import replace
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kwokctl.controller.lifecycle.admission.device_table import Devices
 from kwokctl.controller.lifecycle.moments import write_moment
 from kwokctl.fleet.allocations import CLAIM, Allocation
-from kwokctl.fleet.claims import device_id, gpu_index
+from kwokctl.fleet.claimed_devices import device_id, gpu_index
 from kwokctl.fleet.devices import gpu_uuid
 from kwokctl.json_value import Json
 from kwokctl.kube.stored_json import ObjectInJson

@@ -6,5 +6,7 @@ __all__ = [
     "container_states",
     "find_program",
     "probes",
+    "pulling",
     "restarts",
+    "spoilt_program",
 ]

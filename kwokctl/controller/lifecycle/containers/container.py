@@ -24,13 +24,14 @@ from kwokctl.controller.lifecycle.containers.container_states import (
 )
 from kwokctl.controller.lifecycle.containers.probes import ALL_WELL, ProbeFindings
 from kwokctl.controller.lifecycle.containers.pulling import (
-    BACKING_OFF,
-    FAILED,
+    PullBlock,
     events_of,
     message_of,
     pull_state,
     pulled,
-)  # fmt: skip
+    shown_reason,
+)
+from kwokctl.controller.lifecycle.containers.spoilt_program import ProgramSpoiler
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.stages.identifiers import RUNTIME, container_id, image_id
 from kwokctl.expr.gotemplate.symbols import deferring
@@ -64,6 +65,10 @@ class PodContainer(ReportedContainer):
     due: float = NEVER
     """The time of its next change."""
     probes: ProbeFindings = ALL_WELL
+    spoiler: ProgramSpoiler | None = None
+    """The faults that its program suffers, if there are any."""
+    block: PullBlock | None = None
+    """The time in which its image cannot be pulled, if there is one."""
     name: str = field(init=False)
     is_init: bool = field(init=False)
     is_sidecar: bool = field(init=False)
@@ -100,8 +105,13 @@ class PodContainer(ReportedContainer):
     @property
     def has_tried(self) -> bool:
         """Whether it has run, or its image could not be pulled: its pod has an address then."""
+        return bool(self.running or self.last_end or self.awaits_image)
+
+    @property
+    def awaits_image(self) -> bool:
+        """Whether its image could not be pulled, if it has not run yet."""
         waiting = self.status["state"].get("waiting") or {}
-        return bool(self.running or self.last_end or waiting.get("reason") in {FAILED, BACKING_OFF})
+        return "reason" in waiting and waiting["reason"] not in BEFORE
 
     @property
     def is_over(self) -> bool:
@@ -149,7 +159,13 @@ class PodContainer(ReportedContainer):
     @property
     def _ending(self) -> Ending:
         started_at = read_moment(self.running["startedAt"])
-        return Ending(self.program, self.spec, started_at, self.status["restartCount"])
+        return Ending(self._run_of(started_at), self.spec, started_at, self.status["restartCount"])
+
+    def _run_of(self, started_at: float) -> ContainerProgram:
+        """Return what its program does in the run that started at a time."""
+        if self.spoiler is None:
+            return self.program
+        return self.spoiler.program(self.program, started_at)
 
     @property
     def restarts_all(self) -> bool:
@@ -204,17 +220,20 @@ class PodContainer(ReportedContainer):
     def _arrive(self, now: float, since: float) -> None:
         """Pull the image and start."""
         pull = _PRESENT if self.status["restartCount"] else self.program
-        state = pull_state(pull, self._when_awake(since) + self.program.start, now)
-        image = self.spec.get("image", "")
+        state = pull_state(pull, self._when_awake(since) + self.program.start, now, self.block)
+        image, block = self.spec.get("image", ""), self.block
         if state.is_done:
-            self.report_all(pulled(pull, image))
-            self._start(state.until)
+            # A kubelet that has just come remembers no back-off: it pulls at once what could not be pulled before.
+            had_failed = self.awaits_image and not pull.pull_failures
+            self.report_all(pulled(pull, image, had_failed=had_failed))
+            self._start(now if had_failed and block is None else state.until)
             return
         before = self.status["state"]["waiting"]["reason"]
-        if state.reason and state.reason != before:
-            self.report_all(events_of(state.reason, image))
-            message = message_of(state.reason, image)
-            self.status["state"] = {"waiting": {"reason": state.reason, "message": message}}
+        reason = shown_reason(state.reason, block)
+        if reason and reason != before:
+            self.report_all(events_of(state.reason, image, block))
+            message = message_of(state.reason, image, block)
+            self.status["state"] = {"waiting": {"reason": reason, "message": message}}
         self.due = state.until
 
     def _run_on(self, now: float) -> None:
@@ -225,14 +244,16 @@ class PodContainer(ReportedContainer):
             return
         grace = self.grace if self.probes.grace is None else self.probes.grace
         killed_at = self._when_awake(started_at + self.probes.killed)
-        end, code = self._ending.by_itself(killed_at, grace)
+        ending = self._ending
+        end, code = ending.by_itself(killed_at, grace)
         if now >= end:
             is_killed = end >= killed_at
             self._end(end, code)
             if is_killed:
                 self._return(now, self.ended, is_killed=True)
             else:
-                self.ended.update(self.program.last_words(code))
+                self.ended.update(ending.program.last_words(code))
+                self._report_wrong(started_at, code)
                 self.due = now
             return
         after = now - started_at + _BLUR
@@ -240,6 +261,15 @@ class PodContainer(ReportedContainer):
         can_be_ready = self.is_sidecar or not self.is_init
         self.status["ready"] = can_be_ready and self.probes.is_ready(after)
         self.due = min(end, started_at + self.probes.next_change(after))
+        if self.spoiler is not None:
+            self.due = min(self.due, self.spoiler.due)
+
+    def _report_wrong(self, started_at: float, code: int) -> None:
+        """Report that a program has succeeded, and its result is wrong."""
+        fault = self.spoiler.is_wrong(started_at) if self.spoiler is not None and not code else ""
+        if fault:
+            words = f"The result of container {self.name} is wrong, by fault '{fault}'"
+            self.report("WrongResult", words, "Warning")
 
     def _is_outdated(self) -> bool:
         """Return whether its last run was of another image, if that run was one of ours."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kwokctl.controller.lifecycle.containers.container_program import ContainerProgram
 from kwokctl.controller.lifecycle.scripts.running import Ran, run_script, runs_on, slept
-from kwokctl.controller.lifecycle.scripts.tree import UnreadableError
+from kwokctl.controller.lifecycle.scripts.script_tree import UnreadableError
 from kwokctl.replacing import replace
 
 FINITE = 1.0

@@ -63,6 +63,19 @@ def program_of(
     return _program(_command_of(container, meta), said, rules, ends=ends)
 
 
+def is_told(
+    container: Mapping[str, Any], meta: Mapping[str, Any], rules: ProgramRules = ()
+) -> bool:
+    """Return whether an annotation, a document or its own command says what the program of a container does."""
+    annotations: Mapping[str, str] = meta.get("annotations") or {}
+    if annotations.get(ANNOTATION) or annotations.get(ANNOTATION_OF + container["name"]):
+        return True
+    image, words, variables, kept = _command_of(container, meta)
+    if any(each.is_for(image, words) for each in rules):
+        return True
+    return read_words(words, variables=dict(variables), kept=kept) is not None
+
+
 class _Command(NamedTuple):
     """The command of a container, as far as it decides what the container does."""
 

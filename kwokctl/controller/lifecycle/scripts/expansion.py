@@ -6,8 +6,7 @@ Source: POSIX.1-2017, Shell and Utilities, 2.6. Arithmetic is that of whole numb
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from kwokctl.controller.lifecycle.scripts.syntax import parsed
-from kwokctl.controller.lifecycle.scripts.tree import (
+from kwokctl.controller.lifecycle.scripts.script_tree import (
     Both,
     Piece,
     Simple,
@@ -15,6 +14,7 @@ from kwokctl.controller.lifecycle.scripts.tree import (
     Use,
     Word,
 )
+from kwokctl.controller.lifecycle.scripts.syntax import parsed
 
 _TOKENS = re.compile(r"\s*([0-9]+|[A-Za-z_][A-Za-z0-9_]*|<=|>=|==|!=|&&|\|\||[-+*/%()<>!])")
 

@@ -12,8 +12,7 @@ from contextlib import suppress
 import msgspec
 
 from kwokctl.controller.lifecycle.scripts.expansion import ExpandingShell, whole_number
-from kwokctl.controller.lifecycle.scripts.syntax import parsed
-from kwokctl.controller.lifecycle.scripts.tree import (
+from kwokctl.controller.lifecycle.scripts.script_tree import (
     Both,
     Define,
     For,
@@ -28,25 +27,10 @@ from kwokctl.controller.lifecycle.scripts.tree import (
     While,
     Word,
 )
+from kwokctl.controller.lifecycle.scripts.syntax import parsed
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _LENGTH = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)")
-
-
-def slept(lengths: Sequence[str]) -> float | None:
-    """Return the seconds of the arguments of `sleep`, which are added; None if it refuses them."""
-    total = 0.0
-    for each in lengths:
-        if each in {"inf", "infinity"}:
-            total = math.inf
-            continue
-        found = _LENGTH.fullmatch(each)
-        if found is None:
-            return None
-        total += float(found[1]) * _UNITS[found[2]]
-    return total if lengths else None
-
-
 _MOST = 5_000
 """Commands of a script that are gone through: one with more is taken to run on."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
@@ -61,6 +45,20 @@ _TEXT_TESTS: Mapping[str, Callable[[str, str], bool]] = {
 }  # fmt: skip
 _SILENT = frozenset(("echo", "printf", ":", "set", "export", "cd", "umask", "mkdir"))
 """Commands that take no time and succeed, whatever their arguments are."""
+
+
+def slept(lengths: Sequence[str]) -> float | None:
+    """Return the seconds of the arguments of `sleep`, which are added; None if it refuses them."""
+    total = 0.0
+    for each in lengths:
+        if each in {"inf", "infinity"}:
+            total = math.inf
+            continue
+        found = _LENGTH.fullmatch(each)
+        if found is None:
+            return None
+        total += float(found[1]) * _UNITS[found[2]]
+    return total if lengths else None
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):

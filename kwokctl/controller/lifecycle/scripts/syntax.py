@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import NoReturn, TypeAlias
 
-from kwokctl.controller.lifecycle.scripts.tree import (
+from kwokctl.controller.lifecycle.scripts.script_tree import (
     NOTHING,
     Both,
     Define,

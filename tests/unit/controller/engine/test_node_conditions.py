@@ -9,6 +9,8 @@ from kwokctl.config.config_documents import Document
 from kwokctl.controller.controller_context import controller_metrics
 from kwokctl.controller.engine.node_conditions import ConditionComposer, ConditionText
 from kwokctl.controller.engine.step_player import StepPlayer
+from kwokctl.controller.known_faults.fault_clock import FaultClock
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.stages.stage_functions import NODE_CONDITIONS, Kubelet, common, for_nodes
 from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
@@ -187,25 +189,6 @@ def test_a_condition_type_that_only_stages_use_is_left_to_them() -> None:
     assert sent(have, report("Gpu")) == [report("Gpu")]
 
 
-def overlay(words: ConditionText) -> ConditionComposer:
-    def of_leaking(node: Json) -> Mapping[str, ConditionText]:
-        return {"MemoryPressure": words} if "leaks" in node["metadata"] else {}
-
-    return ConditionComposer([lambda _: {"MemoryPressure": HEALTHY["MemoryPressure"]}, of_leaking])
-
-
-@pytest.mark.parametrize("item", [report("MemoryPressure"), said("MemoryPressure")])
-def test_an_overlay_overrides_kubelet_and_stages(item: Json) -> None:
-    words = ConditionText("True", "Leak", "memory leaks")
-    have = node(stored("MemoryPressure"))
-
-    assert sent(have, report("MemoryPressure"), to=overlay(words)) == [report("MemoryPressure")]
-    have["metadata"]["leaks"] = True
-    assert sent(have, item, to=overlay(words)) == [
-        {**item, **words._asdict(), "lastTransitionTime": NOW}
-    ]
-
-
 def test_a_patch_that_replaces_the_list_keeps_what_is_not_to_change() -> None:
     foreign = stored("MemoryPressure", **PRESSURE)
     have = node(stored("Ready"), foreign, silent("DiskPressure"))
@@ -269,7 +252,13 @@ def played(name: str, have: Json) -> FakeCluster:
     (stage,) = read_stages([document])
     cluster = FakeCluster(NODES, PODS)
     value: Any = cluster.put(NODES, have)
-    player = StepPlayer(cluster, cluster, controller_metrics(), lambda: parse_time(NOW))
+    player = StepPlayer(
+        cluster,
+        cluster,
+        controller_metrics(),
+        lambda: parse_time(NOW),
+        OpenFaults(FaultClock(lambda: parse_time(NOW))),
+    )
     functions = for_nodes(common(lambda: parse_time(NOW)), Kubelet())
     (step,) = stage.steps
     asyncio.run(player.play([step], ObjectKey(NODES, None, "n"), value, functions))

@@ -101,6 +101,18 @@ def test_one_s_own_lease_of_a_ready_node_is_gone_on_with_at_once() -> None:
         assert rig.changes == [("n", Hold.HELD)]
 
 
+def test_one_s_own_lease_of_a_node_whose_kubelet_is_back_is_renewed_at_once() -> None:
+    for at_once, writes in ((True, 1), (False, 0)):
+
+        @story
+        async def _(rig: Rig, *, at_once: bool = at_once, writes: int = writes) -> None:
+            rig.foreign(holder="me_1", age=1)
+            rig.keeper.seed(rig.raw())
+            rig.keeper.want("n", "u", can_wait=False, at_once=at_once)
+            await asyncio.sleep(1)
+            assert len(rig.cluster.verbs("replace")) == writes
+
+
 def test_thousands_of_nodes_are_renewed_evenly_through_four_renewals() -> None:
     @story
     async def _(rig: Rig) -> None:

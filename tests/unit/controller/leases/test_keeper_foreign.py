@@ -36,6 +36,23 @@ def test_a_foreign_lease_that_is_renewed_stays_foreign() -> None:
         assert len(rig.cluster.verbs("get")) <= 22
 
 
+def test_a_foreign_lease_by_a_clock_that_is_ahead_is_taken_over_when_it_is_not_renewed() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.foreign(age=-3600)
+        rig.keeper.want("n", "u", can_wait=False)
+        for _ in range(5):
+            await asyncio.sleep(DURATION - 5)
+            rig.foreign(age=-3600)
+        assert rig.changes == [("n", Hold.FOREIGN)]
+
+        await asyncio.sleep(DURATION - 1)
+        assert rig.changes == [("n", Hold.FOREIGN)]
+        await asyncio.sleep(2 * PERIOD)
+
+        assert rig.changes == [("n", Hold.FOREIGN), ("n", Hold.HELD)]
+
+
 def test_an_ended_lease_is_taken_over_at_once() -> None:
     @story
     async def _(rig: Rig) -> None:

@@ -291,3 +291,14 @@ def test_a_pod_with_an_ephemeral_container_that_has_just_come_is_looked_at_by_it
     assert memory is not None
     assert memory.arrived
     assert known_outcome(alike, lives, new) is None
+
+
+def test_a_pod_whose_image_a_fault_has_kept_back_is_looked_at_by_itself() -> None:
+    alike = Alike()
+    lives = LifePlans(alike.plans)
+    first = next(moments(pod(1, "pull=5s"), START))
+    held = first._replace(memory=PodMemory(first.now, blocked=first.now))
+    free = first._replace(memory=PodMemory(first.now))
+
+    assert known_outcome(alike, lives, free) is not None
+    assert known_outcome(alike, lives, held) is None

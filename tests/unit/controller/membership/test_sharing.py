@@ -2,7 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from kwokctl.config.config_documents import Document
+from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.stage_reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
@@ -19,6 +22,14 @@ spec:
   selector: {}
   steps: [{delete: true}]
 """
+
+
+def _other_kinds() -> tuple[Stage, ...]:
+    """Return a stage of a kind that one member plays for all."""
+    body = yaml.load(NAMESPACE_STAGE)
+    return tuple(
+        read_stages([Document(kind="Stage", api_version="", name="tell", body=body, source="own")])
+    )
 
 
 def test_a_member_that_joins_has_its_share_within_two_lease_durations() -> None:
@@ -84,6 +95,43 @@ def test_the_nodes_of_a_killed_member_are_taken_over_once_when_their_leases_have
         assert len(at.cluster.verbs("list")) <= 10
 
 
+def test_the_nodes_and_the_post_of_a_killed_member_whose_clock_was_ahead_are_taken_over() -> None:
+    @story
+    async def _(at: Sharing) -> None:
+        members = {name: await at.join(name, stages=_other_kinds()) for name in "ba"}
+        at.nodes(30)
+        await asyncio.sleep(60)
+        assert members["b"].controller.other_kinds()
+        members["b"].ahead = 3600.0
+        await asyncio.sleep(60)
+        assert sum(at.held().values()) == at.held()["b"] + at.held()["a"] == 30
+
+        members["b"].kill()
+        await asyncio.sleep(120)
+
+        assert at.held() == {"a": 30}
+        assert members["a"].controller.other_kinds()
+
+
+@pytest.mark.parametrize("hour", [3600.0, -3600.0])
+def test_a_member_whose_clock_is_set_and_set_right_again_has_its_share_again(hour: float) -> None:
+    @story
+    async def _(at: Sharing) -> None:
+        members = [await at.join(name) for name in "ab"]
+        at.nodes(30)
+        await asyncio.sleep(100)
+
+        for ahead in (hour, 0.0):
+            members[1].ahead = ahead
+            await asyncio.sleep(120)
+            assert at.held().total() == 30
+
+        assert min(at.held().values()) >= 12
+        members[1].kill()
+        await asyncio.sleep(120)
+        assert at.held() == {"a": 30}
+
+
 def test_the_nodes_of_a_member_that_leaves_are_taken_over_at_once() -> None:
     @story
     async def _(at: Sharing) -> None:
@@ -135,10 +183,7 @@ def test_new_nodes_are_divided_without_two_members_writing_the_same_lease() -> N
 def test_one_member_plays_other_kinds_and_the_next_one_when_it_leaves() -> None:
     @story
     async def _(at: Sharing) -> None:
-        body = yaml.load(NAMESPACE_STAGE)
-        document = Document(kind="Stage", api_version="", name="tell", body=body, source="own")
-        stages = read_stages([document])
-        members = {name: await at.join(name, stages=stages) for name in "bca"}
+        members = {name: await at.join(name, stages=_other_kinds()) for name in "bca"}
         await asyncio.sleep(20)
 
         def players() -> list[str]:

@@ -116,3 +116,17 @@ def test_short_delays_end_when_they_are_due() -> None:
     virtual_time.run(whole())
 
     assert called == [0.7]
+
+
+def test_what_waits_for_ever_keeps_nobody_else_waiting() -> None:
+    called: list[float] = []
+
+    async def whole() -> None:
+        queue = DelayQueue()
+        queue.put(Waiter([]), float("inf"))
+        queue.put(Waiter(called), 0.7)
+        await asyncio.sleep(1)
+
+    virtual_time.run(whole())
+
+    assert called == [0.7]

@@ -8,7 +8,7 @@ from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.serving.scale_api import RetryLaterError, ScaleApi
-from kwokctl.kube.resource import LEASES, NODES, PODS
+from kwokctl.kube.resource import FAULTS, LEASES, NODES, PODS
 from tests.support import virtual_time
 
 
@@ -37,7 +37,9 @@ async def test_the_progress_of_the_watches_is_served(rig: Rig) -> None:
     rig.scale_api.note(PODS, 9)
     rig.scale_api.note(LEASES, 10)
 
-    assert json.loads(rig.scale_api.seen()) == {"nodes": 8, "pods": 9}
+    assert json.loads(rig.scale_api.seen()) == {"nodes": 8, "pods": 9, "faults": None}
+    rig.scale_api.note(FAULTS, 11)
+    assert json.loads(rig.scale_api.seen()) == {"nodes": 8, "pods": 9, "faults": 11}
 
 
 async def test_every_pod_gets_addresses_of_its_node_that_no_other_has(rig: Rig) -> None:

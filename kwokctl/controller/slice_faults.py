@@ -1,0 +1,193 @@
+"""Keeps the ResourceSlices of nodes in line with the faults of their GPUs, in place of the DRA driver."""
+
+import asyncio
+import logging
+
+import orjson
+
+from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
+from kwokctl.controller.object_warnings import COMPONENT
+from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
+from kwokctl.controller.write_errors import ErrorKind, error_kind, wait_after
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.port import ObjectKey, Patch
+from kwokctl.errors import RequestError
+from kwokctl.faults.overlays.slice_overlay import (
+    DRIVER,
+    SLICE_JOURNAL,
+    SliceChange,
+    concern_slices,
+    slice_changes,
+)
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.resource import NODES, RESOURCE_SLICES
+from kwokctl.tasks import beside
+
+log = logging.getLogger(__name__)
+
+_WRITES_TOGETHER = 4
+
+
+class _Work:
+    """A node whose slices are to be looked at, or the search for slices that still show faults (without a node)."""
+
+    __slots__ = ("node", "queue", "tries")
+
+    def __init__(self, node: str, queue: BatchQueue["_Work"]) -> None:
+        self.node = node
+        self.queue = queue
+        self.tries = 0
+
+    def on_due(self) -> None:
+        self.queue.put(self)
+
+
+_SEARCH = ""
+
+
+class SliceFaults:
+    """The slices of the nodes that this controller holds, and for whose GPUs it stands in for the DRA driver.
+
+    A node without faults costs no request of its own. Slices that still show faults of an earlier controller are found by
+    their label, with one request for all nodes that come to this controller together.
+    """
+
+    def __init__(self, context: ControllerContext, nodes: NodeRegistry) -> None:
+        """Follow `nodes`."""
+        self._context = context
+        self._nodes = nodes
+        self._queue: BatchQueue[_Work] = work_queue(self._work, _WRITES_TOGETHER)
+        self._waiting: dict[str, _Work] = {}
+        self._known: set[str] = set()
+        """The uids of the nodes whose slices were searched, or will be."""
+        self._overlaid: set[str] = set()
+        """The names of nodes whose slices show faults."""
+        self._told: dict[str, tuple[str, ...]] = {}
+        self._searches = asyncio.Event()
+        nodes.listen(self)
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        async with beside(self._queue.run()):
+            while True:
+                await self._searches.wait()
+                self._searches.clear()
+                self._put(_SEARCH)
+
+    def changed(self, node: ManagedNode) -> None:
+        """Look at a node that may be written to from now on."""
+        self.described(node)
+
+    def turned(self, node: ManagedNode) -> None:
+        """Look at a node whose kubelet is back."""
+        self.described(node)
+
+    def rebooted(self, node: ManagedNode) -> None:
+        """Ignore that: the slices of a node stay."""
+
+    def described(self, node: ManagedNode) -> None:
+        """Look at the slices of a node whose faults have changed."""
+        drivers = node.facts.dra_drivers
+        if not drivers or not node.plays_pods or DRIVER not in drivers.split(","):
+            self._known.discard(node.uid)
+            return
+        if concern_slices(node.facts.faults) or node.name in self._overlaid:
+            self._put(node.name)
+        if node.uid not in self._known:
+            self._known.add(node.uid)
+            self._searches.set()
+
+    def gone(self, name: str) -> None:
+        """Forget a node."""
+        self._overlaid.discard(name)
+        self._told.pop(name, None)
+        if (work := self._waiting.pop(name, None)) is not None:
+            self._context.delay_queue.forget(work)
+
+    def _put(self, name: str) -> None:
+        if name not in self._waiting:
+            work = self._waiting[name] = _Work(name, self._queue)
+            work.on_due()
+
+    async def _work(self, work: _Work) -> None:
+        if self._waiting.get(work.node) is not work:
+            return
+        node = self._nodes.get(work.node)
+        facts = node.facts if node is not None else None
+        try:
+            if work.node == _SEARCH:
+                await self._search()
+            elif node is not None and node.plays_pods:
+                await self._show(node)
+        except RequestError as e:
+            self._put_off(work, e)
+            return
+        self._waiting.pop(work.node, None)
+        if node is not None and node.facts is not facts:  # it has changed meanwhile
+            self.described(node)
+
+    def _put_off(self, work: _Work, error: RequestError) -> None:
+        kind = error_kind(error)
+        if kind is ErrorKind.GONE and work.node == _SEARCH:  # no such kind in this release
+            self._waiting.pop(work.node, None)
+            return
+        work.tries += 1
+        if kind.is_lasting and work.tries == 1 and not self._context.rights.is_known(error):
+            of = f" of node '{work.node}'" if work.node else ""
+            log.warning("ResourceSlices%s do not show faults: %s; trying again", of, error)
+        delay = wait_after(kind, work.tries, self._context.random)
+        self._context.delay_queue.put(work, delay)
+
+    async def _search(self) -> None:
+        """Find the slices that show faults, which may have ended while no controller ran."""
+        for raw in await self._context.reader.list(RESOURCE_SLICES, label_selector=SLICE_JOURNAL):
+            name = orjson.loads(raw)["spec"].get("nodeName", "")
+            if name:
+                self._overlaid.add(name)
+                if (node := self._nodes.get(name)) is not None:
+                    self.described(node)
+
+    async def _show(self, node: ManagedNode) -> None:
+        """Write the slices of a node, those of a pool together, so that it is incomplete for one write only."""
+        selector = f"spec.nodeName={node.name}"
+        raw = await self._context.reader.list(RESOURCE_SLICES, field_selector=selector)
+        slices = [each for each in map(orjson.loads, raw) if each["spec"]["driver"] == DRIVER]
+        found = slice_changes(slices, node.facts.faults)
+        self._overlaid.add(node.name)  # until all is written, and taken back
+        self._tell(node, found.problems)
+        written = await asyncio.gather(
+            *(self._patch(each) for each in found.changes), return_exceptions=True
+        )
+        if failed := [each for each in written if isinstance(each, BaseException)]:
+            raise failed[0]
+        if not found.overlaid:
+            self._overlaid.discard(node.name)
+
+    async def _patch(self, change: SliceChange) -> None:
+        target = ObjectKey(RESOURCE_SLICES, None, change.name)
+        await self._context.plane.patch(
+            target, Patch(document=change.document, type=PatchType.MERGE)
+        )
+        self._context.metrics.count("kwok_controller_writes_total", verb="patch")
+
+    def _tell(self, node: ManagedNode, problems: tuple[str, ...]) -> None:
+        """Warn of what cannot be shown, once."""
+        if self._told.get(node.name, ()) == problems:
+            return
+        self._told[node.name] = problems
+        for problem in problems:
+            self._context.warnings.put(
+                ObjectEvent(
+                    resource=NODES,
+                    about_namespace="",
+                    about=node.name,
+                    uid=node.uid,
+                    version="",
+                    type="Warning",
+                    reason="FaultNotShown",
+                    message=problem,
+                    component=COMPONENT,
+                    at=self._context.wall(),
+                )
+            )

@@ -1,0 +1,145 @@
+"""When the controller reads and writes the ResourceSlices of its nodes, on a cluster in memory."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kwokctl.controller.faults.node_overlays import NodeOverlays
+from kwokctl.errors import ApiError
+from kwokctl.faults.classes.class_schema import DeviceTaint
+from kwokctl.faults.overlays.open_entries import OPEN_FAULTS, OpenEntry, entries_text
+from kwokctl.faults.overlays.slice_overlay import SLICE_JOURNAL
+from kwokctl.fleet.claimed_devices import DRA_DRIVERS
+from kwokctl.kube.resource import LEASES, NODES, PODS, RESOURCE_SLICES
+from tests.support.fake_cluster import FakeCluster
+from tests.support.fleet_rig import Rig, story
+from tests.unit.controller.lifecycle.test_devices import machine
+
+DRA = {DRA_DRIVERS: "gpu.nvidia.com"}
+TAINT = DeviceTaint(key="gpu.nvidia.com/xid", value="79", effect="NoExecute")
+
+
+def sick(*gpus: int) -> str:
+    return entries_text(
+        [
+            OpenEntry(
+                fault="f", uid="u", class_name="c", since=1.0, gpu=gpu, device_taints=(TAINT,)
+            )
+            for gpu in gpus
+        ]
+    )
+
+
+def cluster() -> FakeCluster:
+    return FakeCluster(NODES, PODS, LEASES, RESOURCE_SLICES)
+
+
+def slice_of(name: str, *devices: str, **metadata: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, **metadata},
+        "spec": {
+            "driver": "gpu.nvidia.com",
+            "nodeName": "n",
+            "pool": {"name": "n", "generation": 1, "resourceSliceCount": 2},
+            "devices": [{"name": each} for each in devices],
+        },
+    }
+
+
+@pytest.fixture(autouse=True)
+def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nodes say what a test writes: there are no Faults to which that belongs, so it would be undone."""
+    monkeypatch.setattr(NodeOverlays, "put", lambda *_: None)
+
+
+def say(rig: Rig, text: str | None) -> None:
+    rig.cluster.change(NODES, "n", metadata={"annotations": {OPEN_FAULTS: text}})
+
+
+def generations(rig: Rig) -> list[int]:
+    return [
+        rig.cluster.object(RESOURCE_SLICES, each)["spec"]["pool"]["generation"]
+        for each in ("a", "b")
+    ]
+
+
+def tainted(rig: Rig) -> list[str]:
+    devices = rig.cluster.object(RESOURCE_SLICES, "a")["spec"]["devices"]
+    return [each["name"] for each in devices if "taints" in each]
+
+
+def test_a_fault_comes_and_goes_and_the_pool_keeps_one_generation() -> None:
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(RESOURCE_SLICES, slice_of("a", "gpu-0", "gpu-1"))
+        rig.cluster.put(RESOURCE_SLICES, slice_of("b", "gpu-2"))
+        rig.cluster.put(NODES, machine(annotations=DRA))
+        await asyncio.sleep(5)
+        say(rig, sick(1))
+        await asyncio.sleep(5)
+        assert (tainted(rig), generations(rig)) == (["gpu-1"], [1, 1])
+        say(rig, sick(1, 2))
+        await asyncio.sleep(5)
+        assert (tainted(rig), generations(rig)) == (["gpu-1"], [1, 1])
+        say(rig, sick(0))
+        await asyncio.sleep(5)
+        assert (tainted(rig), generations(rig)) == (["gpu-0"], [2, 2])
+        say(rig, None)
+        await asyncio.sleep(5)
+        assert (tainted(rig), generations(rig)) == ([], [2, 2])
+
+
+def test_what_an_earlier_controller_has_left_is_undone() -> None:
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        left = slice_of(
+            "a",
+            "gpu-0",
+            labels={SLICE_JOURNAL: "shown"},
+            annotations={SLICE_JOURNAL: '{"missing":[{"at":1,"device":{"name":"gpu-1"}}]}'},
+        )
+        rig.cluster.put(RESOURCE_SLICES, left)
+        rig.cluster.put(NODES, machine(annotations=DRA))
+        await asyncio.sleep(5)
+        found = rig.cluster.object(RESOURCE_SLICES, "a")
+        assert [each["name"] for each in found["spec"]["devices"]] == ["gpu-0", "gpu-1"]
+        assert SLICE_JOURNAL not in found["metadata"]["labels"]
+
+
+def test_nodes_without_faults_cost_one_search_together_and_those_without_a_driver_nothing() -> None:
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, machine())
+        say(rig, sick(1))
+        await asyncio.sleep(50)
+        assert rig.cluster.verbs("list").count("") == 0
+        for name in ("d", "e"):
+            rig.cluster.put(NODES, machine(name=name, annotations=DRA))
+        await asyncio.sleep(100)
+        lists = rig.cluster.verbs("list")
+        assert 1 <= lists.count("") <= 2
+        assert not [each for each in lists if "nodeName" in each]
+
+
+def test_a_missing_right_is_logged_once_and_the_write_follows_when_it_is_granted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    refusal = 'resourceslices.resource.k8s.io is forbidden: User "u" cannot list resource "resourceslices" in API group "resource.k8s.io" at the cluster scope'
+
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(RESOURCE_SLICES, slice_of("a", "gpu-0"))
+        rig.cluster.put(RESOURCE_SLICES, slice_of("b", "gpu-2"))
+        rig.cluster.put(NODES, machine(annotations=DRA))
+        await asyncio.sleep(5)
+        rig.cluster.refuse_reads = [ApiError(refusal, status=403, reason="Forbidden")] * 2
+        say(rig, sick(0))
+        await asyncio.sleep(3)
+        assert tainted(rig) == []
+        await asyncio.sleep(120)
+        assert tainted(rig) == ["gpu-0"]
+
+    told = [each for each in caplog.messages if "do not show faults" in each]
+    assert len(told) == 1
+    assert "resourceslices" in told[0]

@@ -1,6 +1,7 @@
 """Compares the runs of B with those of A. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isinf
 from statistics import median
 from typing import Literal
 
@@ -8,10 +9,11 @@ import msgspec
 
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ConfigError, UsageError
-from kwokctl.measure.assertions import FigureNumber
 from kwokctl.measure.comparing.rank_interval import RankInterval, rank_interval
+from kwokctl.measure.comparing.same_faults import HINT, are_unequal, in_words
 from kwokctl.measure.comparing.sample import RunSample
 from kwokctl.measure.figures.figure import Better
+from kwokctl.measure.judging.assertions import FigureNumber
 
 FORM = "kwokctl.dev/measure-comparison"
 VERSION = 1
@@ -48,6 +50,11 @@ class ComparedFigure(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     why: str = ""
     """Why it was not measured."""
 
+    @property
+    def change(self) -> float | None:
+        """The difference of B as a share of A: 0.1 is 10 % more; None without a ratio, and where A is 0."""
+        return None if self.ratio is None or isinf(self.ratio) else self.ratio - 1
+
 
 class ComparedSide(msgspec.Struct, frozen=True, kw_only=True):
     """The runs of one side."""
@@ -80,7 +87,7 @@ class CompareRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     max_worse: float | None = None
     across: tuple[str, ...] = ()
-    """The conditions that may differ."""
+    """The conditions that may differ: they are what is compared."""
     omits_missing: bool = False
     """Whether figures are left out that no run has."""
 
@@ -88,8 +95,8 @@ class CompareRequest(msgspec.Struct, frozen=True, kw_only=True):
 def compared(a: RunSample, b: RunSample, wanted: CompareRequest) -> RunComparison:
     """Compare two samples.
 
-    Raises ConfigError if their conditions differ in more than the user says, UsageError for figures without a better
-    side.
+    Raises ConfigError if their conditions differ in more than the user says, or if there is a limit and one had more
+    faults; UsageError for figures without a better side.
     """
     for number in a.figures:
         check_direction(number)
@@ -105,6 +112,7 @@ def compared(a: RunSample, b: RunSample, wanted: CompareRequest) -> RunCompariso
             f"none of the usual figures was measured: {', '.join(each.text for each in a.figures)}",
             hint="name others with --figure; list them with: kwokctl measure fields",
         )
+    _check_suppressed(a, b, wanted)
     interval = rank_interval([1.0] * len(a.runs), [1.0] * len(b.runs))
     return RunComparison(
         passed=all(each.passed for each in figures),
@@ -187,7 +195,7 @@ def _is_within(interval: RankInterval | None, better: Better, max_worse: float) 
 
 def _smallest(interval: RankInterval | None) -> float | None:
     """Return how far the ratio must be from 1 for an interval of this width to lie beside it."""
-    if interval is None or not interval.low or not interval.ratio:
+    if interval is None or not interval.low or not interval.ratio or isinf(interval.high):
         return None
     return max(interval.ratio / interval.low, interval.high / interval.ratio) - 1
 
@@ -195,16 +203,34 @@ def _smallest(interval: RankInterval | None) -> float | None:
 def _remarks(a: RunSample, b: RunSample) -> Iterator[str]:
     """Say in what the machine may have differed, which is no difference of A and B."""
     ours, theirs = ([run.wall for run in side.runs] for side in (a, b))
-    if max(ours) < min(theirs) or max(theirs) < min(ours):
+    are_apart = max(ours) < min(theirs) or max(theirs) < min(ours)
+    if are_apart and len(ours) + len(theirs) > 2:  # of two runs one is always the first
         yield (
             "the runs of A and B were not made in turn: what has changed on the machine meanwhile counts as a "
             "difference"
         )
     loads = [[run.load for run in side.runs if run.load is not None] for side in (a, b)]
+    if unequal := _unequal_storms(a, b):
+        yield f"{unequal}: one side had more faults than the other"
     if all(loads):
         yield "load of the machine before the runs: {:.1f} in A, {:.1f} in B".format(
             *map(median, loads)
         )
+
+
+def _unequal_storms(a: RunSample, b: RunSample) -> str:
+    """Say how many faults of schedules were not injected, if that differs too much; empty if it does not, or if both sides had the same storms."""
+    ours, theirs = ([run.suppressed or 0 for run in side.runs] for side in (a, b))
+    if sorted(ours) == sorted(theirs) or not are_unequal([*ours, *theirs]):
+        return ""
+    return f"the runs have suppressed different numbers of faults: {in_words(ours)} in A, {in_words(theirs)} in B"
+
+
+def _check_suppressed(a: RunSample, b: RunSample, wanted: CompareRequest) -> None:
+    """Raise ConfigError if there is a limit, and the runs did not have the same faults."""
+    unequal = _unequal_storms(a, b)
+    if unequal and wanted.max_worse is not None:
+        raise ConfigError(unequal, hint=HINT.format("compare without --max-worse"))
 
 
 def _differences(a: RunSample, b: RunSample) -> dict[str, tuple[str, str]]:

@@ -9,13 +9,14 @@ import msgspec
 
 from kwokctl.errors import ConfigError, NotFoundError
 from kwokctl.host.paths import expanded
-from kwokctl.measure.assertions import AssertionReader, FigureNumber
-from kwokctl.measure.figures.catalogue import figures_of, whole_run
+from kwokctl.measure.comparing.same_faults import suppressed_in
 from kwokctl.measure.figures.figure import Since
-from kwokctl.measure.history import History
-from kwokctl.measure.reading import history_of
+from kwokctl.measure.figures.figure_catalogue import figures_of, whole_run
+from kwokctl.measure.histories.history import History
+from kwokctl.measure.histories.history_files import history_of
+from kwokctl.measure.judging.assertions import AssertionReader, FigureNumber
+from kwokctl.measure.judging.verdict import verdict
 from kwokctl.measure.record.record_names import ENDINGS, runs_of
-from kwokctl.measure.verdict import verdict
 
 _LOAD = "load before"
 _VARYING = frozenset({"cluster", _LOAD})
@@ -33,6 +34,8 @@ class SampleRun(msgspec.Struct, frozen=True, kw_only=True):
     conditions: Mapping[str, str]
     numbers: Mapping[str, float | str]
     """The numbers that are compared, by their names; a text says why one could not be measured."""
+    suppressed: int | None = None
+    """The number of faults of schedules that were not injected; None if no schedule was played."""
 
 
 class RunSample(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +124,7 @@ def _run(path: Path, history: History, figures: Sequence[FigureNumber], since: S
         load=_load(history.header.conditions.get(_LOAD, "")),
         conditions=_conditions(history),
         numbers={each.text: _number(each.of(view)) for each in figures},
+        suppressed=suppressed_in(history),
     )
 
 

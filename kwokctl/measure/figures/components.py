@@ -5,8 +5,9 @@ from functools import partial
 
 from kwokctl.measure.figures.figure import Figure, RunView
 from kwokctl.measure.figures.parts import levels_of_parts
-from kwokctl.measure.figures.values import SECOND, Value
-from kwokctl.measure.plane_history import Spent
+from kwokctl.measure.figures.values import Value
+from kwokctl.measure.histories.plane_history import Spent
+from kwokctl.measure.record.run_clock import SECOND
 
 _SHORTEST = SECOND // 2
 """The kernel counts CPU time in hundredths of a second: over a shorter time that is no measure."""

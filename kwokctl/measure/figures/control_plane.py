@@ -7,8 +7,9 @@ from kwokctl.kube.collections.metrics_text import BOUND, Labels
 from kwokctl.measure.figures.bounds import Classes, bound_of, bounds, classes_of
 from kwokctl.measure.figures.figure import METRICS, Figure, RunView
 from kwokctl.measure.figures.parts import levels_of_parts
-from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value
-from kwokctl.measure.plane_history import SeriesChange
+from kwokctl.measure.figures.values import Missing, SingleNumber, Value
+from kwokctl.measure.histories.plane_history import SeriesChange
+from kwokctl.measure.record.run_clock import SECOND
 from kwokctl.measure.sampling.sampled_metrics import (
     ATTEMPTS,
     COMMIT,

@@ -7,14 +7,19 @@ import msgspec
 
 from kwokctl.measure.figures.fleet_replay import FleetReplay
 from kwokctl.measure.figures.values import Missing, Value
-from kwokctl.measure.history import Gaps, History, JobHistory, PodHistory
-from kwokctl.measure.plane_history import PlaneHistory
-from kwokctl.measure.record.lines import Sent
+from kwokctl.measure.histories.history import Gaps, History, PodHistory
+from kwokctl.measure.histories.object_history import ObjectHistory
+from kwokctl.measure.histories.plane_history import PlaneHistory
+from kwokctl.measure.record.record_lines import Sent
+from kwokctl.measure.scoring.score_words import ScoreWords
+from kwokctl.measure.scoring.scorecard import Scorecard
 
 T = TypeVar("T")
 Since = Literal["due", "sent", "accepted"]
 Form = Literal["number", "distribution", "series", "levels", "bounds"]
 Better = Literal["less", "more", "neither"]
+Basis = Literal["measured", "simulated", "inferred", ""]
+"""Whether a value is what a client has seen, what was drawn for the simulation, or what follows from either; empty where nobody asks."""
 METRICS = "metrics."
 """Before the name of a component: its metrics, as a part of a record."""
 _UNDIRECTED = frozenset({"count", "left_out", "open"})
@@ -26,6 +31,9 @@ _SINCE = {
 }  # fmt: skip
 """The versions of the record since which it has these parts."""
 _PLANE_SINCE = 2
+_SCORED_SINCE = 4
+NO_FAULT = "no fault was open"
+"""Why a run has no figures of reactions to faults."""
 
 
 class RunView(msgspec.Struct, kw_only=True):
@@ -33,10 +41,12 @@ class RunView(msgspec.Struct, kw_only=True):
 
     history: History
     pods: Sequence[PodHistory]
-    jobs: Sequence[JobHistory]
+    jobs: Sequence[ObjectHistory]
     arrivals: Sequence[Sent]
     since: Since = "due"
     """The time of an arrival from which latencies count."""
+    score: ScoreWords = ScoreWords()
+    """The words for how reactions to faults are judged."""
     whole: "RunView | None" = None
     """All of the run, if this is one group of it."""
 
@@ -49,10 +59,19 @@ class RunView(msgspec.Struct, kw_only=True):
         found: T = self._known[compute]
         return found
 
+    def know(self, compute: Callable[["RunView"], T], value: T) -> None:
+        """Take a value for what a function computes."""
+        self._known[compute] = value
+
     @property
     def fleet(self) -> FleetReplay:
         """The replay of what was taken and left of the nodes; the sizes are those of these pods."""
         return self.once(_fleet)
+
+    @property
+    def scorecard(self) -> Scorecard:
+        """The reactions to faults, as they are judged."""
+        return self.once(scorecard_of)
 
     @property
     def pod_gaps(self) -> Gaps:
@@ -76,6 +95,11 @@ def _fleet(view: RunView) -> FleetReplay:
     return FleetReplay(view.history, view.pods)
 
 
+def scorecard_of(view: RunView) -> Scorecard:
+    """Judge the reactions to faults of a run."""
+    return Scorecard(view.history, view.score)
+
+
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """One figure; adding one to the list of its module is all that is to be done."""
 
@@ -89,12 +113,15 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """The kind of its value, if it could be measured."""
     needs: str = ""
     """The part of the record that may be missing: `jobs`, `gangs`, `nodes`, `requests`, `interruptions`, `probes`, `loads`,
-    `processes`, `clients`, or `metrics.` and the name of a component."""
+    `processes`, `clients`, `incidents`, or `metrics.` and the name of a component."""
     parts: str = ""
     """The kind of the parts of its value: the key of a group in an assertion, as in `components.cpu[component=etcd]`."""
     better: Better | None = None
     """The better of two values. Unless it is given: of durations the shorter, of rates the higher, of others neither."""
 
+    basis: Basis = ""
+    is_mixed: bool = False
+    """Whether it adds times of a schedule to times of those who react: where the clock of the schedule is faster, the sum means nothing."""
     needs_end: bool = False
     """Whether it is computed by a replay of the whole run, for which nothing can wait."""
 
@@ -111,6 +138,10 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
         """Return the value, or why there is none."""
         if why := missing(view, self.needs):
             return Missing(why)
+        if self.is_mixed and view.scorecard.scaled_by is not None:
+            return Missing(
+                "the clock of the schedule is faster than that of those who react: such a sum means nothing"
+            )
         return self.compute(view)
 
 
@@ -126,7 +157,24 @@ def missing(view: RunView, part: str) -> str:
         return "there was no load"
     if part == "probes" and not view.history.probes:
         return "the API server was not probed"
-    return _missing_of_plane(view.history, part)
+    return (
+        _missing_of_faults(view) if part == "incidents" else _missing_of_plane(view.history, part)
+    )
+
+
+def _missing_of_faults(view: RunView) -> str:
+    """Return why reactions to faults cannot be judged; empty if they can."""
+    history = view.history
+    for kind in ("faults", "nodes"):
+        if why := history.header.missing.get(kind):
+            return why
+    if (
+        history.faults.faults
+        and not history.incidents.truths
+        and history.header.version < _SCORED_SINCE
+    ):
+        return f"a record of version {history.header.version} does not say what faults have hit"
+    return "" if view.scorecard.incidents else NO_FAULT
 
 
 def _missing_of_plane(history: History, part: str) -> str:

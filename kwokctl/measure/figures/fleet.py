@@ -17,7 +17,7 @@ from kwokctl.measure.figures.values import (
     Value,
     distribution_of,
 )
-from kwokctl.measure.fleet_history import NodeHistory, NodeMoment
+from kwokctl.measure.histories.fleet_history import NodeHistory, NodeMoment
 
 _REQUESTED, _FRAGMENTATION, _LARGEST = (
     "fleet.requested.",
@@ -25,8 +25,6 @@ _REQUESTED, _FRAGMENTATION, _LARGEST = (
     "fleet.largest_gang.",
 )
 _SPREAD = "fleet.spread."
-ZONE = "topology.kubernetes.io/zone"
-"""The label of nodes that is always recorded."""
 _PREEMPTED = ("PreemptionByScheduler", "Preempting")
 """The reasons of pods that make room for others: for the scheduler, or for a kubelet."""
 _EVICTED = (
@@ -56,7 +54,8 @@ def _steps(node: NodeHistory, holds: Callable[[NodeMoment], bool]) -> Iterator[t
         yield node.gone, -1
 
 
-def _is_tainted(state: NodeMoment) -> bool:
+def is_tainted(state: NodeMoment) -> bool:
+    """Return whether a node has taints that keep pods away, beside those that say that it is not Ready or cordoned."""
     return any(
         taint.endswith(_HARD)
         and not taint.startswith(tuple(f"node.kubernetes.io/{name}:" for name in _BY_STATE))
@@ -239,7 +238,7 @@ FIGURES = (
     _node_figure("nodes", "nodes, over time", lambda _: True),
     _node_figure("not_ready", "nodes that were not Ready, over time", lambda state: not state.ready),
     _node_figure("cordoned", "nodes that were cordoned, over time", lambda state: state.cordoned),
-    _node_figure("tainted", "nodes with other taints that keep pods away, over time", _is_tainted),
+    _node_figure("tainted", "nodes with other taints that keep pods away, over time", is_tainted),
     _requested_figure("cpu"),
     _requested_figure("memory"),
     _ending_figure("preemptions", "pods that ended to make room for others", _is_preemption),

@@ -12,8 +12,8 @@ from operator import itemgetter
 import msgspec
 
 from kwokctl.measure.figures.levels import LevelMeter
-from kwokctl.measure.fleet_history import NodeMoment
-from kwokctl.measure.history import History, PodHistory
+from kwokctl.measure.histories.fleet_history import NodeMoment
+from kwokctl.measure.histories.history import History, PodHistory
 from kwokctl.measure.record.amounts import amounts_in
 
 MOST_SIZES = 32
@@ -21,21 +21,21 @@ MOST_SIZES = 32
 _NO_DEVICES = ("cpu", "memory", "ephemeral-storage", "pods")
 _PAGES = "hugepages-"
 _ONE_POD = {"pods": 1}
-_Amounts = Mapping[str, int]
-_Happening = tuple[int, str, "NodeMoment | _Taken | _Share | None"]
+Amounts = Mapping[str, int]
+Happening = tuple[int, str, "NodeMoment | OthersTaken | PodShare | None"]
 """The time, the name of the node, and what changes there: its state, what others take, or what a pod takes; None is its end."""
 
 
-class _Taken(msgspec.Struct, frozen=True, gc=False):
+class OthersTaken(msgspec.Struct, frozen=True, gc=False):
     """The sum of what pods take of a node that are not in the record."""
 
-    amounts: _Amounts
+    amounts: Amounts
 
 
-class _Share(msgspec.Struct, frozen=True, gc=False):
+class PodShare(msgspec.Struct, frozen=True, gc=False):
     """The amounts that a pod begins to take, or takes no longer."""
 
-    amounts: _Amounts
+    amounts: Amounts
     sign: int
 
 
@@ -45,15 +45,15 @@ class _Node:
     __slots__ = ("allocatable", "is_open", "others", "rooms", "used")
 
     def __init__(self) -> None:
-        self.allocatable: _Amounts | None = None
+        self.allocatable: Amounts | None = None
         """None while it does not exist."""
         self.is_open = False
         self.used: Counter[str] = Counter()
-        self.others: _Amounts = {}
+        self.others: Amounts = {}
         self.rooms: dict[str, tuple[int, int, tuple[int, ...]]] = {}
         """The part of this node in the sums of the room of each device."""
 
-    def fits(self, size: _Amounts) -> int:
+    def fits(self, size: Amounts) -> int:
         """Return how many pods of a size could be bound to it at once."""
         has, used = self.allocatable or {}, self.used
         return max(0, min((has.get(name, 0) - used[name]) // need for name, need in size.items()))
@@ -141,9 +141,9 @@ class FleetReplay:
             if wanting:
                 most = dict(wanting.most_common(MOST_SIZES))
                 self.rooms[device] = DeviceRoom(device, most, begin, end)
-        self._run(sorted(_happenings(history), key=itemgetter(0)))
+        self._run(sorted(happenings(history), key=itemgetter(0)))
 
-    def _run(self, happenings: Iterable[_Happening]) -> None:
+    def _run(self, happenings: Iterable[Happening]) -> None:
         for time, together in groupby(happenings, key=itemgetter(0)):
             if time > self._end:
                 break
@@ -163,14 +163,14 @@ class FleetReplay:
         for room in self.rooms.values():
             room.held()
 
-    def _apply(self, name: str, what: "NodeMoment | _Taken | _Share | None") -> _Node:
+    def _apply(self, name: str, what: "NodeMoment | OthersTaken | PodShare | None") -> _Node:
         """Change a node, and return it."""
         node = self._nodes.get(name)
         if node is None:
             node = self._nodes[name] = _Node()
-        if isinstance(what, _Share):
+        if isinstance(what, PodShare):
             self._take(node, what.amounts, what.sign)
-        elif isinstance(what, _Taken):
+        elif isinstance(what, OthersTaken):
             self._take(node, node.others, -1)
             self._take(node, what.amounts, 1)
             node.others = what.amounts
@@ -181,7 +181,7 @@ class FleetReplay:
             self._count(node, 1)
         return node
 
-    def _take(self, node: _Node, amounts: _Amounts, sign: int) -> None:
+    def _take(self, node: _Node, amounts: Amounts, sign: int) -> None:
         exists = node.allocatable is not None
         for name, amount in amounts.items():
             node.used[name] += sign * amount
@@ -203,7 +203,8 @@ def devices_of(history: History) -> Sequence[str]:
     return sorted(name for name in names if name not in _NO_DEVICES and not name.startswith(_PAGES))
 
 
-def _happenings(history: History) -> Iterator[_Happening]:
+def happenings(history: History) -> Iterator[Happening]:
+    """Yield all that changes nodes or what pods take of them, in no order."""
     fleet = history.fleet
     for node in fleet.nodes.values():
         for state in node.states:
@@ -212,16 +213,16 @@ def _happenings(history: History) -> Iterator[_Happening]:
             yield node.gone, node.name, None
     for line in fleet.others:
         amounts = amounts_in(history.texts[line.requests])
-        yield line.time, line.node, _Taken({**amounts, "pods": line.pods})
-    begins: dict[str, _Share] = {}
-    ends: dict[str, _Share] = {}
+        yield line.time, line.node, OthersTaken({**amounts, "pods": line.pods})
+    begins: dict[str, PodShare] = {}
+    ends: dict[str, PodShare] = {}
     for pod in history.pods.values():
         if not pod.node or "ended" in pod.at_first:
             continue
         size = pod.shape.requests
         if size not in begins:
             amounts = {**amounts_in(size), **_ONE_POD}
-            begins[size], ends[size] = _Share(amounts, 1), _Share(amounts, -1)
+            begins[size], ends[size] = PodShare(amounts, 1), PodShare(amounts, -1)
         yield (pod.seen if pod.bound is None else pod.bound), pod.node, begins[size]
         over = [time for time in (pod.ended, pod.gone) if time is not None]
         if over:

@@ -12,12 +12,15 @@ from itertools import accumulate, pairwise
 
 import msgspec
 
+from kwokctl.fleet.gangs import JOBS
+from kwokctl.measure.figures.duration_spans import nth, spans
 from kwokctl.measure.figures.figure import Better, Figure, RunView
-from kwokctl.measure.figures.spans import nth, spans
-from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value, distribution
-from kwokctl.measure.gang_history import ADMITTED, COMPLETE, GangObject
-from kwokctl.measure.gangs import Gang, gangs_of
-from kwokctl.measure.history import Gaps, JobHistory
+from kwokctl.measure.figures.values import Missing, SingleNumber, Value, distribution
+from kwokctl.measure.grouping.gangs import Gang, gangs_of
+from kwokctl.measure.histories.history import Gaps
+from kwokctl.measure.histories.object_history import ObjectHistory
+from kwokctl.measure.record.gang_lines import ADMITTED, COMPLETE
+from kwokctl.measure.record.run_clock import SECOND
 from kwokctl.replacing import replace
 
 PAUSE = SECOND
@@ -142,19 +145,18 @@ def _hold(gaps: Gaps, times: Iterable[int | None]) -> bool:
     return any(gaps.hold(time) for time in times if time is not None)
 
 
-def _is_admission_lost(view: RunView, workload: GangObject) -> bool:
+def _is_admission_lost(view: RunView, workload: ObjectHistory) -> bool:
     if workload.admitted is None:
         return workload.state in (ADMITTED, COMPLETE)
     return _hold(_gaps(view, workload), (workload.admitted,))
 
 
-def _gaps(view: RunView, each: JobHistory | GangObject) -> Gaps:
-    if isinstance(each, GangObject):
-        return view.history.gaps.get(each.kind, _NO_GAPS)
-    return view.job_gaps
+def _gaps(view: RunView, each: ObjectHistory) -> Gaps:
+    return view.job_gaps if each.kind == JOBS else view.history.gaps.get(each.kind, _NO_GAPS)
 
 
-def _all_times(view: RunView) -> list[GangTimes]:
+def gang_times(view: RunView) -> list[GangTimes]:
+    """Return the times of `gangs_in`, in the same order."""
     return [_times(view, gang) for gang in view.once(gangs_in)]
 
 
@@ -167,11 +169,11 @@ def _count(view: RunView) -> Value:
 
 
 def _done_count(view: RunView) -> Value:
-    return SingleNumber(sum(times.done is not None for times in view.once(_all_times)))
+    return SingleNumber(sum(times.done is not None for times in view.once(gang_times)))
 
 
 def _latency(begin: str, end: str, view: RunView) -> Value:
-    value = spans(view.once(_all_times), begin, end, _NONE)
+    value = spans(view.once(gang_times), begin, end, _NONE)
     unknown = _unknown(view)
     return Missing(unknown) if unknown and isinstance(value, Missing) else value
 
@@ -189,7 +191,7 @@ def _submitted_latency(end: str, view: RunView) -> Value:
 
 def _of_known(compute: Callable[[list[GangTimes], int], Value], view: RunView) -> Value:
     """Compute a figure from the gangs of which all times are known, and the end of the run."""
-    all_times = view.once(_all_times)
+    all_times = view.once(gang_times)
     known = [times for times in all_times if not times.is_lost]
     if all_times and not known:
         lost = f"of {len(all_times):,} gangs, the times were lost or never seen"
@@ -242,7 +244,7 @@ def _most_waiting(known: list[GangTimes], _end: int) -> Value:
 
 
 def _makespan(view: RunView) -> Value:
-    known = view.once(_all_times)
+    known = view.once(gang_times)
     done = [times.done for times in known if times.done is not None]
     if not done:
         return Missing("no gang was done")
@@ -259,7 +261,7 @@ def _queue_free(view: RunView) -> Value:
         return Missing(f"the number of nodes is not known ('{_NODES}' of the conditions)")
     known = [
         (times.done - times.running, times.nodes)
-        for times in view.once(_all_times)
+        for times in view.once(gang_times)
         if times.done is not None and times.running is not None and not times.is_lost
     ]
     if not known:

@@ -9,10 +9,12 @@ from functools import partial
 
 import msgspec
 
+from kwokctl.measure.figures.duration_spans import nth, spans
 from kwokctl.measure.figures.figure import Better, Figure, RunView
-from kwokctl.measure.figures.spans import nth, spans
-from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value
-from kwokctl.measure.history import JobHistory, PodHistory
+from kwokctl.measure.figures.values import Missing, SingleNumber, Value
+from kwokctl.measure.histories.history import PodHistory
+from kwokctl.measure.histories.object_history import ObjectHistory
+from kwokctl.measure.record.run_clock import SECOND
 
 _ENDS = 10
 """Jobs at each end of a run that are compared."""
@@ -31,7 +33,7 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     """Whether one of them was lost."""
 
 
-def _times(view: RunView, job: JobHistory, pods: list[PodHistory]) -> Times:
+def _times(view: RunView, job: ObjectHistory, pods: list[PodHistory]) -> Times:
     gaps, own = view.pod_gaps, view.job_gaps
     bound = sorted(pod.bound for pod in pods if pod.bound is not None)
     running = sorted(pod.running for pod in pods if pod.running is not None)
@@ -87,11 +89,11 @@ def _makespan(view: RunView) -> Value:
     return SingleNumber((max(done) - min(each for each in begins if each is not None)) / SECOND)
 
 
-def _count(has: Callable[[JobHistory], bool], view: RunView) -> Value:
+def _count(has: Callable[[ObjectHistory], bool], view: RunView) -> Value:
     return SingleNumber(sum(map(has, view.jobs)))
 
 
-def _counted(name: str, title: str, has: Callable[[JobHistory], bool]) -> Figure:
+def _counted(name: str, title: str, has: Callable[[ObjectHistory], bool]) -> Figure:
     return Figure(
         name=f"jobs.{name}", unit="", title=title, compute=partial(_count, has), needs="jobs"
     )

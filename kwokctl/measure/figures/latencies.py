@@ -5,8 +5,8 @@ from functools import partial
 
 from kwokctl.measure.figures.figure import Figure, RunView
 from kwokctl.measure.figures.values import Missing, Value, distribution
-from kwokctl.measure.history import Gaps
-from kwokctl.measure.record.lines import Milestone
+from kwokctl.measure.histories.history import Gaps
+from kwokctl.measure.record.record_lines import Milestone
 
 PREFIX = "latency."
 _NO_GAPS = Gaps()

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from math import inf
 
-from kwokctl.measure.figures.values import SECOND, Levels, Missing, Value
+from kwokctl.measure.figures.values import Levels, Missing, Value
+from kwokctl.measure.record.run_clock import SECOND
 
 MOST_POINTS = 600
 """Of the means in equal steps."""

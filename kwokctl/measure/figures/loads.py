@@ -3,7 +3,8 @@
 from collections import Counter
 
 from kwokctl.measure.figures.figure import Figure, RunView
-from kwokctl.measure.figures.values import SECOND, SingleNumber, Value, distribution, series
+from kwokctl.measure.figures.values import SingleNumber, Value, distribution, series
+from kwokctl.measure.record.run_clock import SECOND
 
 _LATE = SECOND // 10
 """An arrival that is sent later than this is late."""

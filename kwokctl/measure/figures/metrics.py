@@ -6,7 +6,8 @@ from functools import partial
 from kwokctl.kube.collections.metrics_text import BOUND, Labels
 from kwokctl.measure.figures.bounds import bound_of, classes_of
 from kwokctl.measure.figures.figure import METRICS, Figure, RunView, missing
-from kwokctl.measure.figures.values import SECOND, Missing, SingleNumber, Value
+from kwokctl.measure.figures.values import Missing, SingleNumber, Value
+from kwokctl.measure.record.run_clock import SECOND
 from kwokctl.measure.sampling.metric import Metric
 
 _SECONDS = "_seconds"
@@ -32,7 +33,7 @@ def _value(metric: Metric, view: RunView) -> Value:
     """Return the value of a metric; of one that came into being meanwhile the component is found now."""
     plane = view.history.plane
     component = metric.component or next(
-        (name for name in plane.samples if any(plane.gauges(name, metric.name))), ""
+        (name for name in plane.samples if plane.has(name, metric.name)), ""
     )
     if not component:
         return Missing(f"no component has a metric '{metric.name}'")

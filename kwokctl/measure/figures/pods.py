@@ -8,7 +8,7 @@ from functools import partial
 from kwokctl.measure.figures.figure import Better, Figure, RunView
 from kwokctl.measure.figures.levels import after_steps, levels
 from kwokctl.measure.figures.values import SingleNumber, Value, distribution, series
-from kwokctl.measure.history import PodHistory
+from kwokctl.measure.histories.history import PodHistory
 
 _AVAILABLE = re.compile(r"^\d+/\d+ nodes are available: ")
 _LEADING_COUNT = re.compile(r"^\d+ ")

@@ -10,11 +10,12 @@ from math import ceil
 
 import msgspec
 
-SECOND = 1_000_000_000
+from kwokctl.measure.record.run_clock import SECOND
+
 BEST = 10
 """Seconds of a sustained rate."""
-_BOUNDS = [step * 10**power / 1000 for power in range(7) for step in (1, 2, 5)]
-"""Upper bounds of a histogram's classes, in seconds: 1 ms, 2 ms, 5 ms, and so on."""
+CLASS_BOUNDS = [step * 10**power / 1000 for power in range(7) for step in (1, 2, 5)]
+"""Upper bounds of the classes of a histogram, in seconds: 1 ms, 2 ms, 5 ms, and so on."""
 
 
 class Missing(msgspec.Struct, frozen=True, tag="missing", tag_field="kind"):
@@ -141,8 +142,8 @@ def distribution_of(
 def _histogram(ordered: Sequence[float]) -> tuple[tuple[float, int], ...]:
     counts: dict[float, int] = {}
     for value in ordered:
-        place = bisect_left(_BOUNDS, value)
-        bound = _BOUNDS[place] if place < len(_BOUNDS) else ordered[-1]
+        place = bisect_left(CLASS_BOUNDS, value)
+        bound = CLASS_BOUNDS[place] if place < len(CLASS_BOUNDS) else ordered[-1]
         counts[bound] = counts.get(bound, 0) + 1
     return tuple(counts.items())
 

@@ -2,6 +2,9 @@
 
 from kwokctl.measure.record.line import Line
 
+ZONE = "topology.kubernetes.io/zone"
+"""The label of nodes of which values are always recorded."""
+
 
 class NodeSeen(Line, tag="n"):
     """A node is seen for the first time."""
@@ -19,6 +22,10 @@ class NodeSeen(Line, tag="n"):
     """The text with its taints, such as `node.kubernetes.io/not-ready:NoExecute`."""
     ready: bool
     cordoned: bool
+    place: int = 0
+    """The text with its place in a fleet of kwokctl, such as `rack=dgx-rack-0003,leaf=dgx-leaf-0000`."""
+    conditions: int = 0
+    """The text with the status of each of its conditions, such as `GpuMissing=True,Ready=True`; 0 in a record before version 4."""
 
 
 class NodeChange(Line, tag="N"):
@@ -31,6 +38,7 @@ class NodeChange(Line, tag="N"):
     taints: int
     ready: bool
     cordoned: bool
+    conditions: int = 0
 
 
 class NodeGone(Line, tag="X"):
@@ -48,6 +56,8 @@ class OtherRequests(Line, tag="r"):
     pods: int
     requests: int
     """The text with the sum."""
+    movable: int | None = None
+    """The number of them that a drain removes: those that belong to no DaemonSet, and are no mirror pods; None in a record before version 4."""
 
 
 class PodInterruption(Line, tag="e"):
@@ -60,6 +70,10 @@ class PodInterruption(Line, tag="e"):
     """The number of containers' restarts; 0 if the pod is to end."""
     reason: int
     """The text why: of the containers' last ends, or of the pod's end."""
+    node: int = 0
+    """The text with the name of its node; 0 in a record before version 4."""
+    devices: int = 0
+    """The text with the identifiers of its devices if it was evicted, separated by commas; `none` if it asks for none, 0 if they are not known."""
 
 
 FleetLines = NodeSeen | NodeChange | NodeGone | OtherRequests | PodInterruption

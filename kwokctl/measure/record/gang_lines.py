@@ -2,6 +2,9 @@
 
 from kwokctl.measure.record.line import Line
 
+COMPLETE, FAILED, SUSPENDED, ADMITTED = "Complete", "Failed", "Suspended", "Admitted"
+"""The states of objects that make or describe gangs, beside the empty one."""
+
 
 class GangSeen(Line, tag="G"):
     """An object that makes or describes gangs is seen for the first time."""
@@ -20,6 +23,8 @@ class GangSeen(Line, tag="G"):
     listed: bool
     kind: str
     """Its kind, as kubectl knows it: `podgroups.scheduling.k8s.io`."""
+    training: str = ""
+    """The annotation with the state of its training; empty if it has none."""
 
 
 class GangChange(Line, tag="H"):
@@ -29,6 +34,7 @@ class GangChange(Line, tag="H"):
     number: int
     state: str
     pods: int
+    training: str = ""
 
 
 class GangGone(Line, tag="I"):

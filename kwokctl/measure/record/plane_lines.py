@@ -31,6 +31,8 @@ class ProcessSample(Line, tag="u"):
     """Seconds since each began."""
     memory: tuple[int, ...]
     """Bytes in memory."""
+    stopped: tuple[int, ...] = ()
+    """The texts with the names of those that a signal has stopped."""
 
 
 class ClientCount(Line, tag="k"):

@@ -1,10 +1,28 @@
 """The names of the records of repeated runs: `web-1.jsonl.gz`, `web-2.jsonl.gz` and so on for `web.jsonl.gz`."""
 
 import re
+from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 
 ENDINGS = (".jsonl.gz", ".jsonl")
 _NUMBERED = re.compile(r"-([0-9]+)$")
+
+
+def new_record(folder: Path, cluster: str) -> Path:
+    """Return the path of a record that does not exist yet, named after its cluster and the present second."""
+    moment = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    ends = chain([""], (f".{number}" for number in count(2)))
+    paths = (folder / f"{cluster}-{moment}{end}{ENDINGS[0]}" for end in ends)
+    return next(path for path in paths if not path.exists())
+
+
+def newest_record(folder: Path, cluster: str) -> Path | None:
+    """Return the last record of a cluster that `new_record` has named; None if there is none."""
+    named = re.compile(rf"{re.escape(cluster)}-[0-9]{{8}}-[0-9]{{6}}(\.[0-9]+)?\.jsonl\.gz")
+    found = folder.iterdir() if folder.is_dir() else ()
+    known = [each for each in found if named.fullmatch(each.name)]
+    return max(known, key=lambda each: each.stat().st_mtime, default=None)
 
 
 def record_of_run(base: Path, number: int) -> Path:
@@ -33,7 +51,7 @@ def profiles_path(record: Path) -> Path:
 
 
 def runs_of(base: Path) -> list[Path]:
-    """Return the records that there are of the runs of a base, which may lack its ending."""
+    """Return the records that there are of the runs of a base, which may lack its ending, by their numbers."""
     stem, ending = _parts(base)
     endings = (ending,) if ending else ENDINGS
     names = [
@@ -41,7 +59,8 @@ def runs_of(base: Path) -> list[Path]:
         for each in (base.parent.iterdir() if base.parent.is_dir() else ())
         if each.name.endswith(endings) and _without_number(_parts(each)[0]) == stem
     ]
-    return [each for each in names if number_of_run(each) is not None]
+    numbers = {each: number for each in names if (number := number_of_run(each)) is not None}
+    return sorted(numbers, key=lambda each: (numbers[each], each.name))
 
 
 def number_of_run(record: Path) -> int | None:

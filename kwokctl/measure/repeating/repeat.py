@@ -4,15 +4,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from kwokctl.clusters.object_files.recording.recorder import until_its_end
 from kwokctl.clusters.state.home import Home
-from kwokctl.measure.history import History
+from kwokctl.measure.histories.history import History
+from kwokctl.measure.judging.verdict import INTERRUPTED
 from kwokctl.measure.repeating.start_state import MarkedState, ResetByCommand, StartState
-from kwokctl.measure.request import MeasureRequest
-from kwokctl.measure.run import any_cluster, measure_any, measure_own, own_cluster
-from kwokctl.measure.verdict import INTERRUPTED
+from kwokctl.measure.running.request import MeasureRequest
+from kwokctl.measure.running.run import any_cluster, measure_any, measure_own, own_cluster
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
+from kwokctl.tasks import until_its_end
 
 Take = Callable[[MeasureRequest, History], None]
 """Takes what a run has recorded, when it is over."""

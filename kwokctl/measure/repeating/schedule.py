@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kwokctl.measure.record.file import check_new
+from kwokctl.measure.record.record_file import check_new
 from kwokctl.measure.record.record_names import (
     profiles_path,
     record_of_run,
     record_of_warm_up,
     whole_objects_path,
 )
-from kwokctl.measure.request import MeasureRequest
+from kwokctl.measure.running.request import MeasureRequest
 from kwokctl.replacing import replace
 
 

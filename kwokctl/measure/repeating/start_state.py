@@ -10,19 +10,20 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.make_mark import MarkBounds, drop_marks, mark_cluster
 from kwokctl.clusters.time_travel.reach import reached
 from kwokctl.clusters.time_travel.rewind import rewind_cluster
-from kwokctl.errors import CommandError, TimedOutError
+from kwokctl.clusters.time_travel.stored_marks import Marks
+from kwokctl.errors import CommandError, ConflictError, TimedOutError
 from kwokctl.host.process import run_in_view
 from kwokctl.kube.collections.paging import ListQuery, count
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.measure.repeating.standing_still import STILL, ControlPlane
-from kwokctl.measure.request import MeasuredCluster
+from kwokctl.measure.running.request import MeasuredCluster
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 
 MARK = "kwokctl-measure"
-"""The name of the mark, which replaces one that a killed command has left."""
+"""The name of the mark. One that a killed command has left is the only way back from what it made."""
 _NOT_REWOUND = (
     "a rewind does not reset counters of metrics, the random choice of the scheduler between equal nodes, "
     "and the memory of programs other than kube-controller-manager"
@@ -58,8 +59,12 @@ class MarkedState:
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """Mark the cluster when it stands still; in the end rewind it, also after an interrupt, and drop the mark."""
+        """Mark the cluster when it stands still; in the end rewind it, also after an interrupt, and drop the mark.
+
+        ConflictError if there is such a mark already.
+        """
         async with reached(self._home, self._cluster) as reach:
+            demand_unmarked(reach.marks, self._cluster)
             self._plane = plane = ControlPlane(reach)
             with self._home.progress.step("Waiting until the cluster is idle"):
                 await plane.until_at_rest()
@@ -100,6 +105,16 @@ class MarkedState:
             )
             raise
         await drop_marks(self._home, self._cluster, MARK, every=False)
+
+
+def demand_unmarked(marks: Marks, cluster: ClusterName) -> None:
+    """Raise ConflictError if another measurement has left its mark, or goes on."""
+    if MARK in marks.names():
+        kwokctl = f"kwokctl --name {cluster} snapshot"
+        raise ConflictError(
+            f"the cluster '{cluster}' has the mark '{MARK}': another measurement goes on, or was killed and has left what it made",
+            hint=f"if it was killed, go back with '{kwokctl} rewind {MARK}', or keep what is there; then '{kwokctl} drop {MARK}'",
+        )
 
 
 class ResetByCommand:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kwokctl.measure.comparing.comparison import ComparedFigure, ComparedSide, RunComparison, Side
+from kwokctl.measure.reports.report_tables import Table
 from kwokctl.measure.reports.sheets import Sheet
-from kwokctl.measure.reports.tables import Table
 from kwokctl.measure.reports.words import number
 
 _NONE = "-"
@@ -34,7 +34,7 @@ def _remarks(comparison: RunComparison) -> Iterator[str]:
     for each in comparison.figures:
         if not each.passed:
             yield f"FAILED {each.figure}: {_failure(each, limit or 0)}"
-    yield f"{len(comparison.a.records)} runs of A, {len(comparison.b.records)} of B"
+    yield f"{amount_of_runs(comparison.a)} of A, {len(comparison.b.records)} of B"
     yield from comparison.remarks
     if limit is not None:
         yield f"fails if the interval lies beyond {limit:.1%} worse"
@@ -53,6 +53,12 @@ def _remarks(comparison: RunComparison) -> Iterator[str]:
         )
 
 
+def amount_of_runs(side: ComparedSide) -> str:
+    """Return how many runs a side has, in words."""
+    number_of_runs = len(side.records)
+    return "1 run" if number_of_runs == 1 else f"{number_of_runs} runs"
+
+
 def _failure(each: ComparedFigure, limit: float) -> str:
     if each.verdict == "not measured":
         return f"not measured: {each.why}"
@@ -67,7 +73,7 @@ def _table(comparison: RunComparison) -> Table:
             each.figure,
             _median(each.a, each.unit),
             _median(each.b, each.unit),
-            _NONE if each.ratio is None else f"{each.ratio:.3f}",
+            _NONE if each.change is None else f"{each.ratio:.3f}",
             _interval(each),
             f"{each.verdict}{_smallest(each)}",
         )
@@ -82,7 +88,7 @@ def _median(side: Side | None, unit: str) -> str:
 
 
 def _interval(each: ComparedFigure) -> str:
-    if each.low is None or each.high is None:
+    if each.change is None:
         return _NONE
     return f"{each.low:.3f} to {each.high:.3f}"
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from kwokctl.measure.assertions import number_of
-from kwokctl.measure.figures.catalogue import STATISTICS
+from kwokctl.measure.figures.figure_catalogue import STATISTICS
 from kwokctl.measure.figures.values import (
     Bounds,
     Durations,
@@ -17,6 +16,7 @@ from kwokctl.measure.figures.values import (
     SingleNumber,
     Value,
 )
+from kwokctl.measure.judging.assertions import number_of
 from kwokctl.measure.reports.report import FigureReport, Figures, RunReport
 
 _HEADINGS = ("group", "figure", "statistic", "value", "unit", "not measured")

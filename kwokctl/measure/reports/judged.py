@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kwokctl.measure.assertions import Judgement
+from kwokctl.measure.judging.assertions import Judgement
 from kwokctl.measure.reports.report import RunReport
 from kwokctl.measure.reports.words import number, seconds
 

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 from kwokctl.measure.reports import judged
 from kwokctl.measure.reports.report import Figures, RunReport
-from kwokctl.measure.reports.tables import Table, details, histograms, not_measured, tables_of
+from kwokctl.measure.reports.report_tables import (
+    Table,
+    details,
+    histograms,
+    not_measured,
+    tables_of,
+)
 
 
 def markdown_of(report: RunReport) -> str:

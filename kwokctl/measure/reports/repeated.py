@@ -5,12 +5,13 @@ from statistics import median
 
 import msgspec
 
-from kwokctl.measure.assertions import Assertion, Judgement, judge
-from kwokctl.measure.figures.catalogue import whole_run
-from kwokctl.measure.history import History
+from kwokctl.measure.comparing.same_faults import HINT, are_unequal, in_words, suppressed_in
+from kwokctl.measure.figures.figure_catalogue import whole_run
+from kwokctl.measure.histories.history import History
+from kwokctl.measure.judging.assertions import Assertion, Judgement, judge
+from kwokctl.measure.judging.verdict import MeasuredVerdict
 from kwokctl.measure.reports.csv_rows import ReportedNumber, numbers_of
 from kwokctl.measure.reports.report import ReportRequest, RunReport, report_on
-from kwokctl.measure.verdict import MeasuredVerdict
 from kwokctl.replacing import replace
 
 FORM = "kwokctl.dev/measure-repeated"
@@ -23,6 +24,8 @@ class OneOfSeveral(msgspec.Struct, frozen=True, kw_only=True):
     report: RunReport
     judgements: tuple[Judgement, ...]
     is_warm_up: bool
+    suppressed: int | None = None
+    """The number of faults of schedules that were not injected; None if no schedule was played."""
 
 
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -81,6 +84,7 @@ def one_of_several(history: History, request: ReportRequest) -> OneOfSeveral:
         report=report_on(history, replace(request, assertions=())),
         judgements=tuple(judge(request.assertions, view)),
         is_warm_up=history.header.warm_up,
+        suppressed=suppressed_in(history),
     )
 
 
@@ -91,19 +95,26 @@ def repeated_report(
     wanted: int,
     remarks: Sequence[str] = (),
 ) -> RepeatedReport:
-    """Report on the runs that there were of those that were wanted; warm-up runs do not count, but must not fail."""
+    """Report on the runs that there were of those that were wanted; warm-up runs do not count, but must not fail.
+
+    Assertions are a gate: they fail if the runs did not have the same faults. Without any, a remark says so.
+    """
     counted = [each for each in runs if not each.is_warm_up]
     judgements = [_judged(place, each, counted) for place, each in enumerate(assertions)]
     problems = [*_problems(runs)]
     if len(counted) < wanted:
         problems.append(f"there were {len(counted)} of {wanted} runs")
+    unequal = _unequal_storms(counted)
+    if unequal and judgements:
+        problems.append(f"{unequal}; {HINT.format('leave out the assertions')}")
     if failures := sum(not each.passed for each in judgements):
         problems.append(f"{failures:,} of {len(judgements):,} assertions failed")
+    marked = [unequal] if unequal and not judgements else []
     return RepeatedReport(
         passed=not problems,
         cluster=runs[0].report.conditions.get("cluster", "") if runs else "",
         problems=tuple(problems),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *marked),
         runs=tuple(map(_outcome, counted)),
         assertions=tuple(judgements),
         numbers=tuple(_numbers([each.report for each in counted])),
@@ -114,6 +125,14 @@ def _problems(runs: Sequence[OneOfSeveral]) -> Sequence[str]:
     return [
         f"{_name(each)}: {problem}" for each in runs for problem in each.report.verdict.problems
     ]
+
+
+def _unequal_storms(runs: Sequence[OneOfSeveral]) -> str:
+    """Say how many faults of schedules were not injected, if that differs too much; empty if it does not."""
+    counts = [each.suppressed for each in runs]
+    if not are_unequal(counts):
+        return ""
+    return f"the runs have suppressed different numbers of faults: {in_words(counts)}"
 
 
 def _name(run: OneOfSeveral) -> str:

@@ -2,15 +2,16 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from kwokctl.measure.figures.catalogue import PARTS, STATISTICS
+from kwokctl.measure.figures.figure_catalogue import PARTS, STATISTICS
 from kwokctl.measure.reports.repeated import (
     RepeatedJudgement,
     RepeatedNumber,
     RepeatedReport,
     RunOutcome,
 )
+from kwokctl.measure.reports.report_tables import Table
 from kwokctl.measure.reports.sheets import Sheet
-from kwokctl.measure.reports.tables import Table
+from kwokctl.measure.reports.summary import is_lack_told, is_told
 from kwokctl.measure.reports.words import number, seconds
 
 _STATISTICS = frozenset(word for words in STATISTICS.values() for word in words)
@@ -21,10 +22,14 @@ _OF_LEVELS = frozenset({"mean", "max"})
 _NO_RANGE = "-"
 
 
-def sheet_of(report: RepeatedReport) -> Sheet:
-    """Return the report on repeated runs."""
+def sheet_of(report: RepeatedReport, *, is_summary: bool = False) -> Sheet:
+    """Return the report on repeated runs, or what a person reads of it on the terminal."""
     names = frozenset(each.name for each in report.numbers)
-    numbers = [each for each in report.numbers if each.known and _is_shown(each.name, names)]
+    numbers = [
+        each
+        for each in report.numbers
+        if each.known and _is_shown(each.name, names) and (_is_told(each) or not is_summary)
+    ]
     return Sheet(
         title=f"{'PASSED' if report.passed else 'FAILED'}: {len(report.runs)} runs of {report.cluster}",
         remarks=(
@@ -33,7 +38,7 @@ def sheet_of(report: RepeatedReport) -> Sheet:
             *report.remarks,
         ),
         tables=tuple(table for table in (_runs(report.runs), _figures(numbers)) if table.rows),
-        lists=tuple(_lists(report)),
+        lists=tuple(_lists(report, is_summary=is_summary)),
         cases=tuple(_cases(report)),
         headings=("figure", "unit", "median", *map(_heading, report.runs)),
         rows=tuple((each.name, each.unit, each.median, *each.values) for each in report.numbers),
@@ -51,6 +56,15 @@ def _is_shown(name: str, names: Collection[str]) -> bool:
     if statistic in _OF_LEVELS:
         return f"{figure}.p50" not in names
     return statistic in _SHOWN or statistic not in _STATISTICS
+
+
+def _is_told(each: RepeatedNumber) -> bool:
+    return is_told(_figure(each.name), is_zero=not any(each.known))
+
+
+def _figure(name: str) -> str:
+    figure, _, statistic = name.rpartition(".")
+    return figure if statistic in _STATISTICS else name
 
 
 def _is_part(name: str) -> bool:
@@ -100,19 +114,34 @@ def _assertion(judged: RepeatedJudgement) -> str:
     return f"{mark} {judged.assertion}: median {number(found.median, found.unit)} of {values}"
 
 
-def _lists(report: RepeatedReport) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _lists(report: RepeatedReport, *, is_summary: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
     reasons: dict[str, list[str]] = {}
     for each in report.numbers:
-        if not each.known:
+        if not each.known and (is_lack_told(_figure(each.name)) or not is_summary):
             reasons.setdefault(each.why or "there were no such pods", []).append(each.name)
     if reasons:
         yield "Not measured", tuple(f"{why}: {', '.join(names)}" for why, names in reasons.items())
-    remarks = [
-        f"{_heading(run)}: {remark}" for run in report.runs for remark in run.verdict.remarks
-    ]
+    remarks: dict[str, list[str]] = {}
+    for run in report.runs:
+        for remark in run.verdict.remarks:
+            remarks.setdefault(remark, []).append(_heading(run))
     if remarks:
-        yield "Of single runs", tuple(remarks)
+        yield "Remarks", tuple(_of_runs(names, report, what) for what, names in remarks.items())
     yield "Records", tuple(run.record for run in report.runs)
+    if is_summary:
+        yield (
+            "All figures",
+            (
+                "of a run: kwokctl measure report RECORD",
+                "of all runs: the files of '--report', or '-o text'",
+            ),
+        )
+
+
+def _of_runs(names: list[str], report: RepeatedReport, remark: str) -> str:
+    """Say which runs a remark is about."""
+    is_of_all = len(names) == len(report.runs) > 1
+    return f"{'all runs' if is_of_all else ', '.join(names)}: {remark}"
 
 
 def _cases(report: RepeatedReport) -> Iterator[tuple[str, str]]:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kwokctl.measure.assertions import Assertion, Judgement, judge
-from kwokctl.measure.figures.catalogue import GROUPED, figures_in, groups, whole_run
-from kwokctl.measure.figures.figure import Figure, RunView, Since
-from kwokctl.measure.figures.values import SECOND, Value
-from kwokctl.measure.history import History
-from kwokctl.measure.verdict import MeasuredVerdict, verdict
+from kwokctl.measure.figures.figure import Basis, Figure, RunView, Since
+from kwokctl.measure.figures.figure_catalogue import GROUPED, figures_in, groups, whole_run
+from kwokctl.measure.figures.values import Value
+from kwokctl.measure.histories.history import History
+from kwokctl.measure.judging.assertions import Assertion, Judgement, judge
+from kwokctl.measure.judging.verdict import MeasuredVerdict, verdict
+from kwokctl.measure.record.run_clock import SECOND
+from kwokctl.measure.scoring.score_words import ScoreWords
 
 FORM = "kwokctl.dev/measure-report"
 VERSION = 1
@@ -25,6 +27,8 @@ class FigureReport(msgspec.Struct, frozen=True, kw_only=True):
     value: Value
     parts: str = ""
     """The kind of the parts of the value, such as `component`; empty if it has none."""
+    basis: Basis = ""
+    """Of a figure about faults: whether it was measured, simulated or inferred."""
 
 
 Figures = dict[str, FigureReport]
@@ -63,11 +67,13 @@ class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The keys of the groups that pods are parted into."""
     assertions: tuple[Assertion, ...] = ()
     allow_undrained: bool = False
+    score: ScoreWords = ScoreWords()
+    """The words for how reactions to faults are judged."""
 
 
 def report_on(history: History, request: ReportRequest) -> RunReport:
     """Compute all figures of a run, and judge it."""
-    header, view = history.header, whole_run(history, request.since)
+    header, view = history.header, whole_run(history, request.since, request.score)
     judgements = judge(request.assertions, view)
     moments = history.moments
     end = moments.get("end")
@@ -93,7 +99,11 @@ def report_on(history: History, request: ReportRequest) -> RunReport:
 def _figures(figures: Sequence[Figure], view: RunView) -> Figures:
     return {
         each.name: FigureReport(
-            title=each.title, unit=each.unit, value=each.value(view), parts=each.parts
+            title=each.title,
+            unit=each.unit,
+            value=each.value(view),
+            parts=each.parts,
+            basis=each.basis,
         )
         for each in figures
     }

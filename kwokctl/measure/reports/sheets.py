@@ -7,7 +7,7 @@ import msgspec
 from kwokctl.measure.reports import markdown, text
 from kwokctl.measure.reports.csv_rows import csv_lines
 from kwokctl.measure.reports.junit import suite
-from kwokctl.measure.reports.tables import Table
+from kwokctl.measure.reports.report_tables import Table
 
 
 class Sheet(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +46,7 @@ def junit_of(sheet: Sheet) -> str:
 
 
 SHEET_FORMS: Mapping[str, Callable[[Sheet], str]] = {
+    "summary": text_of,
     "text": text_of,
     "markdown": markdown_of,
     "csv": csv_of,

@@ -5,7 +5,13 @@ from textwrap import wrap
 
 from kwokctl.measure.reports import judged
 from kwokctl.measure.reports.report import Figures, RunReport
-from kwokctl.measure.reports.tables import Table, details, histograms, not_measured, tables_of
+from kwokctl.measure.reports.report_tables import (
+    Table,
+    details,
+    histograms,
+    not_measured,
+    tables_of,
+)
 
 _WIDTH = 80
 INDENT = "  "
@@ -17,23 +23,29 @@ def text_of(report: RunReport) -> str:
 
 
 def _lines(report: RunReport) -> Iterator[str]:
+    yield from beginning_lines(report)
+    yield from figure_lines(report.figures)
+    for key, named in report.groups.items():
+        for name, figures in named.items():
+            yield from ("", f"Group {key}={name}")
+            yield from group_lines(figures)
+    yield from ("", "Conditions")
+    yield from wrapped("; ".join(judged.condition_texts(report)), INDENT)
+    yield from wrapped(f"record: {report.record}", INDENT)
+
+
+def beginning_lines(report: RunReport) -> Iterator[str]:
+    """Write the verdict, what must be known before the figures are read, and what was measured."""
     yield from wrapped(f"{judged.headline(report)}: {judged.subject(report)}")
     for problem in (*report.verdict.problems, *report.verdict.remarks):
         yield from wrapped(problem, INDENT)
     for each in report.assertions:
         yield from wrapped(judged.assertion_text(each), INDENT)
     yield from wrapped(f"of the run: {judged.scope_text(report)}", INDENT)
-    yield from _figures(report.figures)
-    for key, named in report.groups.items():
-        for name, figures in named.items():
-            yield from ("", f"Group {key}={name}")
-            yield from _group(figures)
-    yield from ("", "Conditions")
-    yield from wrapped("; ".join(judged.condition_texts(report)), INDENT)
-    yield from wrapped(f"record: {report.record}", INDENT)
 
 
-def _figures(figures: Figures) -> Iterator[str]:
+def figure_lines(figures: Figures) -> Iterator[str]:
+    """Write all tables of figures, their parts, and what was not measured."""
     for table in tables_of(figures):
         yield from ("", *table_lines(table))
     if of_what := [*details(figures)]:
@@ -50,7 +62,8 @@ def _figures(figures: Figures) -> Iterator[str]:
             yield from wrapped(f"{why}: {', '.join(names)}", INDENT)
 
 
-def _group(figures: Figures) -> Iterator[str]:
+def group_lines(figures: Figures) -> Iterator[str]:
+    """Write the tables of figures alone, as of a group."""
     for table in tables_of(figures):
         yield from table_lines(table)
 

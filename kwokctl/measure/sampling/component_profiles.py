@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kwokctl.errors import ApiError
 from kwokctl.host.files import write_atomic
-from kwokctl.measure.plane_history import PROFILES
+from kwokctl.measure.histories.plane_history import PROFILES
 from kwokctl.measure.sampling.metric_sources import MetricsSource
 from kwokctl.model import ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER
 from kwokctl.tasks import first_failure

@@ -9,22 +9,22 @@ import msgspec
 from kwokctl.errors import ApiError, KwokctlError, UsageError
 from kwokctl.host.memory import oom_kills
 from kwokctl.kube.collections.metrics_text import WantedMetric
-from kwokctl.measure.clock import RunClock
-from kwokctl.measure.plane_history import WHY_ENDED, PlaneHistory
-from kwokctl.measure.record.lines import RunMoment
+from kwokctl.measure.histories.plane_history import WHY_ENDED, PlaneHistory
+from kwokctl.measure.record.incident_lines import SentAct
 from kwokctl.measure.record.plane_lines import ClientCount, MetricsSample
+from kwokctl.measure.record.record_lines import RunMoment
+from kwokctl.measure.record.run_clock import SECOND, RunClock, wall_nanoseconds
 from kwokctl.measure.sampling.audit_log import AuditLog
 from kwokctl.measure.sampling.metric import Metric
 from kwokctl.measure.sampling.metric_sources import PATIENCE, Components, MetricsSource, Sources
 from kwokctl.measure.sampling.processes import ProcessSampler
 from kwokctl.measure.sampling.sampled_metrics import AGAIN, EVERY, SAMPLED
-from kwokctl.measure.watching.texts import Emit, Texts
+from kwokctl.measure.watching.numbered_texts import Emit, Texts
 from kwokctl.model import ComponentName
 from kwokctl.replacing import replace
 from kwokctl.tasks import beside
 
-_SECOND = 1_000_000_000
-_EVERY, _EVERY_OF_CLIENTS = 1.0, 5.0
+_EVERY, _EVERY_OF_AUDIT = 1.0, 5.0
 """Seconds between two samples."""
 _UNREACHED = "it cannot be reached by a kubeconfig alone"
 
@@ -122,7 +122,7 @@ class PlaneSampler:
         self._texts = texts
         self._now = clock
         self._plane = plane
-        self._wall = clock.wall.timestamp()
+        self._wall = clock.wall
         self._oom_kills = oom_kills()
         components = access.components
         self._processes = None
@@ -152,7 +152,7 @@ class PlaneSampler:
 
     async def _end(self) -> None:
         await self._whole()
-        await self._count_clients()
+        await self._take_audit()
         if self._audit:
             self._audit.close()
         await self._say_why()
@@ -206,7 +206,7 @@ class PlaneSampler:
         self._emit(MetricsSample(
             self._now(),
             self._texts.number(source.name),
-            round((read.started - self._wall) * _SECOND),
+            round((read.started - self._wall.timestamp()) * SECOND),
             is_whole,
             tuple(map(self._texts.number, read.values)),
             tuple(map(_short, read.values.values())),
@@ -223,16 +223,22 @@ class PlaneSampler:
 
     async def _read_audit(self) -> None:
         while self._audit:
-            await asyncio.sleep(_EVERY_OF_CLIENTS)
-            await self._count_clients()
+            await asyncio.sleep(_EVERY_OF_AUDIT)
+            await self._take_audit()
 
-    async def _count_clients(self) -> None:
+    async def _take_audit(self) -> None:
         if self._audit is None:
             return
-        counts = await asyncio.to_thread(self._audit.new_counts)
-        time = self._now()
-        for (client, code), count in sorted(counts.items()):
+        news = await asyncio.to_thread(self._audit.news)
+        time, began = self._now(), wall_nanoseconds(self._wall.isoformat())
+        for (client, code), count in sorted(news.counts.items()):
             self._emit(ClientCount(time, self._texts.number(client), code, count))
+        for act in news.acts:
+            what, user = self._texts.number(act.what), self._texts.number(act.user)
+            named = (act.namespace, act.name)
+            self._emit(
+                SentAct(act.begin - began, act.end - began, what, *named, user, act.is_refused)
+            )
 
 
 def _short(value: float | tuple[float, ...]) -> float | tuple[float, ...]:

@@ -6,7 +6,7 @@ from kwokctl.errors import KwokctlError
 from kwokctl.host.processes.process_usage import look
 from kwokctl.measure.record.plane_lines import ProcessSample
 from kwokctl.measure.sampling.metric_sources import Components, Processes
-from kwokctl.measure.watching.texts import Emit, Texts
+from kwokctl.measure.watching.numbered_texts import Emit, Texts
 
 
 class ProcessSampler:
@@ -36,6 +36,7 @@ class ProcessSampler:
             tuple(each.identity for each in spent.values()),
             tuple(each.cpu for each in spent.values()),
             tuple(each.memory for each in spent.values()),
+            tuple(self._texts.number(name) for name, each in spent.items() if each.is_stopped),
         ))  # fmt: skip
 
     async def _found(self) -> Processes:

@@ -21,6 +21,8 @@ ATTEMPTS = "scheduler_schedule_attempts_total"
 PENDING = "scheduler_pending_pods"
 SIZE, IN_USE = "etcd_mvcc_db_total_size_in_bytes", "etcd_mvcc_db_total_size_in_use_in_bytes"
 FSYNC = "etcd_disk_wal_fsync_duration_seconds"
+ALARMS = "etcd_debugging_server_alarms"
+"""Grows when an alarm is raised, and falls by one when it is taken back (seen with etcd 3.6): not to 0 where it was raised several times."""
 COMMIT = "etcd_disk_backend_commit_duration_seconds"
 
 _REQUEST = ("verb", "resource", "subresource")
@@ -40,6 +42,7 @@ SAMPLED: Mapping[ComponentName, Sequence[WantedMetric]] = {
     ETCD: (
         WantedMetric(name=SIZE),
         WantedMetric(name=IN_USE),
+        WantedMetric(name=ALARMS, keeps=("alarm_type",)),
         WantedMetric(name=FSYNC, is_histogram=True),
         WantedMetric(name=COMMIT, is_histogram=True),
     ),
@@ -47,7 +50,11 @@ SAMPLED: Mapping[ComponentName, Sequence[WantedMetric]] = {
 """Those that are read in the beginning and in the end."""
 AGAIN: Mapping[ComponentName, Sequence[WantedMetric]] = {
     KUBE_SCHEDULER: (WantedMetric(name=PENDING, keeps=("queue",)),),
-    ETCD: (WantedMetric(name=SIZE), WantedMetric(name=IN_USE)),
+    ETCD: (
+        WantedMetric(name=SIZE),
+        WantedMetric(name=IN_USE),
+        WantedMetric(name=ALARMS, keeps=("alarm_type",)),
+    ),
 }
 """Those that are read in between, too."""
 EVERY: Mapping[ComponentName, float] = {KUBE_APISERVER: 10.0, ETCD: 5.0}

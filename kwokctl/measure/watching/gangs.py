@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kwokctl.measure.gang_history import ADMITTED, COMPLETE, FAILED, SUSPENDED
-from kwokctl.measure.gangs import (
+from kwokctl.fleet.gangs import (
     JOB_SETS,
     LEADER_WORKER_SETS,
     PLUGIN_POD_GROUPS,
@@ -19,12 +18,24 @@ from kwokctl.measure.gangs import (
     VOLCANO_POD_GROUPS,
     WORKLOADS,
 )
-from kwokctl.measure.record.gang_lines import GangChange, GangGone, GangSeen
-from kwokctl.measure.record.lines import Lines
+from kwokctl.measure.record.gang_lines import (
+    ADMITTED,
+    COMPLETE,
+    FAILED,
+    SUSPENDED,
+    GangChange,
+    GangGone,
+    GangSeen,
+)
+from kwokctl.measure.record.record_lines import Lines
 from kwokctl.measure.watching.jobs import JobSpec, SeenStatus
-from kwokctl.measure.watching.object_states import Stateful, StateLines, StateTracker
-from kwokctl.measure.watching.pods import WholeMetadata
-from kwokctl.measure.watching.texts import Emit
+from kwokctl.measure.watching.numbered_texts import Emit
+from kwokctl.measure.watching.object_states import (
+    Stateful,
+    StateLines,
+    StateMetadata,
+    StateTracker,
+)
 
 _JOB_SET_STATES = {"Completed": COMPLETE, "Failed": FAILED, "Suspended": SUSPENDED}
 _WORKLOAD_STATES = {"Finished": COMPLETE, "Admitted": ADMITTED}
@@ -48,7 +59,7 @@ class _JobSetSpec(msgspec.Struct, gc=False, rename="camel"):
 class SeenJobSet(msgspec.Struct, gc=False):
     """The recorded fields of a JobSet."""
 
-    metadata: WholeMetadata
+    metadata: StateMetadata
     spec: _JobSetSpec = msgspec.field(default_factory=_JobSetSpec)
     status: SeenStatus = msgspec.field(default_factory=SeenStatus)
 
@@ -74,7 +85,7 @@ class _LeaderWorkerSetSpec(msgspec.Struct, gc=False, rename="camel"):
 class SeenLeaderWorkerSet(msgspec.Struct, gc=False):
     """The recorded fields of a LeaderWorkerSet."""
 
-    metadata: WholeMetadata
+    metadata: StateMetadata
     spec: _LeaderWorkerSetSpec = msgspec.field(default_factory=_LeaderWorkerSetSpec)
     state: str = ""
     """It has none: it runs until it is deleted."""
@@ -96,7 +107,7 @@ class _WorkloadSpec(msgspec.Struct, gc=False, rename="camel"):
 class SeenWorkload(msgspec.Struct, gc=False):
     """The recorded fields of a Workload of Kueue."""
 
-    metadata: WholeMetadata
+    metadata: StateMetadata
     spec: _WorkloadSpec = msgspec.field(default_factory=_WorkloadSpec)
     status: SeenStatus = msgspec.field(default_factory=SeenStatus)
 
@@ -122,7 +133,7 @@ class _Phase(msgspec.Struct, gc=False):
 class SeenPodGroup(msgspec.Struct, gc=False):
     """The recorded fields of a PodGroup of scheduler-plugins or of Volcano."""
 
-    metadata: WholeMetadata
+    metadata: StateMetadata
     spec: _MinMember = msgspec.field(default_factory=_MinMember)
     status: _Phase = msgspec.field(default_factory=_Phase)
 
@@ -152,7 +163,7 @@ class _NativeSpec(msgspec.Struct, gc=False, rename="camel"):
 class SeenNativePodGroup(msgspec.Struct, gc=False):
     """The recorded fields of a PodGroup of Kubernetes itself."""
 
-    metadata: WholeMetadata
+    metadata: StateMetadata
     spec: _NativeSpec = msgspec.field(default_factory=_NativeSpec)
     state: str = ""
     """It has none that tells whether its pods have ended."""
@@ -204,8 +215,8 @@ class GangTracker(StateTracker):
     ) -> None:
         """Number objects by `numbers`, which all kinds share."""
 
-        def seen(*fields: object) -> Lines:
-            return GangSeen(*fields, kind=kind.name)  # type: ignore[arg-type,misc]  # those that StateTracker gives
+        def seen(*fields: object, training: str) -> Lines:
+            return GangSeen(*fields, kind=kind.name, training=training)  # type: ignore[arg-type,misc]  # those that StateTracker gives
 
         lines = StateLines(seen=seen, changed=GangChange, gone=GangGone)
         super().__init__(emit, lines, labels=labels, takes_existing=True, numbers=numbers)

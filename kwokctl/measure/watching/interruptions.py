@@ -5,8 +5,11 @@ from collections.abc import Iterable
 import msgspec
 
 from kwokctl.measure.record.fleet_lines import PodInterruption
-from kwokctl.measure.watching.texts import Emit, Texts
+from kwokctl.measure.watching.numbered_texts import Emit, Texts
+from kwokctl.measure.watching.pod_devices import devices_in
 
+EVICTED = "EvictionByEvictionAPI"
+"""The reason of the condition of a pod that was evicted through the API: only of these the devices are of interest."""
 _UNKNOWN = "unknown"
 
 
@@ -32,6 +35,17 @@ class SeenContainer(msgspec.Struct, rename="camel", gc=False):
         return (end.reason if end else None) or _UNKNOWN
 
 
+class EndingPod(msgspec.Struct, gc=False):
+    """A pod that is to end before its time."""
+
+    number: int
+    """Its number in the record; 0 if it is not recorded."""
+    node: str
+    reason: str
+    raw: bytes
+    """Its JSON."""
+
+
 class PodInterruptions:
     """Writes a line when containers of a pod were restarted, and when it is to end before its time."""
 
@@ -44,7 +58,14 @@ class PodInterruptions:
         """The uids of pods that are to end."""
 
     def restarted(
-        self, uid: str, number: int, containers: Iterable[SeenContainer], time: int, *, is_old: bool
+        self,
+        uid: str,
+        number: int,
+        node: str,
+        containers: Iterable[SeenContainer],
+        time: int,
+        *,
+        is_old: bool,
     ) -> None:
         """Note which containers were restarted since the last look; what `is_old` happened before."""
         for each in containers:
@@ -55,14 +76,18 @@ class PodInterruptions:
             known[each.name] = each.restart_count
             if more > 0 and not is_old:
                 reason = self._texts.number(each.last_reason)
-                self._emit(PodInterruption(time, number, more, reason))
+                place = self._texts.number(node)
+                self._emit(PodInterruption(time, number, more, reason, place))
 
-    def ends(self, uid: str, number: int, reason: str, time: int, *, is_old: bool) -> None:
+    def ends(self, uid: str, pod: EndingPod, time: int, *, is_old: bool) -> None:
         """Note that a pod is to end before its time, which counts once."""
-        if uid not in self._ending:
-            self._ending.add(uid)
-            if not is_old:
-                self._emit(PodInterruption(time, number, 0, self._texts.number(reason)))
+        if uid in self._ending:
+            return
+        self._ending.add(uid)
+        if not is_old:
+            devices = devices_in(pod.raw, pod.node) if EVICTED in pod.reason else ""
+            texts = map(self._texts.number, (pod.reason, pod.node, devices))
+            self._emit(PodInterruption(time, pod.number, 0, *texts))
 
     def forget(self, uid: str) -> None:
         """Forget a pod that exists no longer."""

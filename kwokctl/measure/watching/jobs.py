@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kwokctl.measure.record.lines import JobChange, JobGone, JobSeen
-from kwokctl.measure.watching.object_states import StateLines, StateTracker
-from kwokctl.measure.watching.pods import SeenCondition, WholeMetadata
-from kwokctl.measure.watching.texts import Emit
+from kwokctl.measure.record.record_lines import JobChange, JobGone, JobSeen
+from kwokctl.measure.watching.numbered_texts import Emit
+from kwokctl.measure.watching.object_states import StateLines, StateMetadata, StateTracker
+from kwokctl.measure.watching.pods import SeenCondition
 
 _STATES = ("Complete", "Failed", "Suspended")
 _LINES = StateLines(seen=JobSeen, changed=JobChange, gone=JobGone)
@@ -41,7 +41,7 @@ class SeenStatus(msgspec.Struct, gc=False):
 class SeenJob(msgspec.Struct, gc=False):
     """The recorded fields of a Job."""
 
-    metadata: WholeMetadata
+    metadata: StateMetadata
     spec: JobSpec = msgspec.field(default_factory=JobSpec)
     status: SeenStatus = msgspec.field(default_factory=SeenStatus)
 

@@ -5,8 +5,8 @@ import msgspec
 from kwokctl.clusters.objects.wait import DELETED, predicate
 from kwokctl.errors import UsageError
 from kwokctl.kube.collections.known_objects import Identified, metadata_of
-from kwokctl.measure.record.lines import Milestone
-from kwokctl.measure.watching.texts import Emit
+from kwokctl.measure.record.record_lines import Milestone
+from kwokctl.measure.watching.numbered_texts import Emit
 
 EXISTS = "exists"
 

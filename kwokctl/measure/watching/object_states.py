@@ -6,15 +6,33 @@ from typing import Protocol
 
 import msgspec
 
-from kwokctl.measure.record.lines import Lines
+from kwokctl.measure.record.record_lines import Lines
+from kwokctl.measure.watching.numbered_texts import Emit
 from kwokctl.measure.watching.pods import WholeMetadata
-from kwokctl.measure.watching.texts import Emit
+from kwokctl.training.state import TRAINING
+
+
+class TrainingNote(msgspec.Struct, gc=False, rename={"training": TRAINING}):
+    """The annotation that says how far a training has come; others are not decoded."""
+
+    training: str = ""
+
+
+class StateMetadata(WholeMetadata, rename="camel", gc=False):
+    """The recorded metadata of such an object."""
+
+    annotations: TrainingNote | None = None
+
+    @property
+    def training(self) -> str:
+        """The state of its training; empty without one."""
+        return self.annotations.training if self.annotations is not None else ""
 
 
 class Stateful(Protocol):
     """The recorded fields of such an object."""
 
-    metadata: WholeMetadata
+    metadata: StateMetadata
 
     @property
     def pods(self) -> int:
@@ -31,7 +49,7 @@ class StateLines(msgspec.Struct, frozen=True, kw_only=True):
     """The functions that make the lines of a kind."""
 
     seen: Callable[..., Lines]
-    changed: Callable[[int, int, str, int], Lines]
+    changed: Callable[[int, int, str, int, str], Lines]
     gone: Callable[[int, int], Lines]
 
 
@@ -39,6 +57,7 @@ class _Known(msgspec.Struct, gc=False):
     number: int
     state: str
     pods: int
+    training: str
 
 
 class StateTracker:
@@ -72,9 +91,11 @@ class StateTracker:
         known = self._known.get(seen.metadata.uid)
         if known is None:
             self._first(seen, time, listed=listed)
-        elif (known.state, known.pods) != (seen.state, seen.pods):
-            known.state, known.pods = seen.state, seen.pods
-            self._emit(self._lines.changed(time, known.number, known.state, known.pods))
+            return
+        now = (seen.state, seen.pods, seen.metadata.training)
+        if (known.state, known.pods, known.training) != now:
+            known.state, known.pods, known.training = now
+            self._emit(self._lines.changed(time, known.number, *now))
 
     def gone(self, uid: str, time: int) -> None:
         """Note that an object exists no longer."""
@@ -92,10 +113,10 @@ class StateTracker:
             self._existing.add(named.uid)
             return
         number = next(self._numbers)
-        self._known[named.uid] = _Known(number, seen.state, seen.pods)
+        self._known[named.uid] = _Known(number, seen.state, seen.pods, named.training)
         found = named.labels or {}
         labels = {name: found[name] for name in self._labels if name in found}
         self._emit(self._lines.seen(
             time, number, named.uid, named.namespace, named.name, named.controller.uid,
-            seen.pods, labels, seen.state, listed or not self._has_begun,
+            seen.pods, labels, seen.state, listed or not self._has_begun, training=named.training,
         ))  # fmt: skip

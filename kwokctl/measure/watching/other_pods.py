@@ -4,10 +4,29 @@ from collections import Counter
 
 import msgspec
 
+from kwokctl.kube.collections.known_objects import Metadata
 from kwokctl.measure.record.amounts import amounts_in, text_of
 from kwokctl.measure.record.fleet_lines import OtherRequests
+from kwokctl.measure.watching.numbered_texts import Emit, Texts
 from kwokctl.measure.watching.requests import requests_in
-from kwokctl.measure.watching.texts import Emit, Texts
+
+STAYING = ("DaemonSet", "Node")
+"""The owners of pods that no drain removes: DaemonSets, and kubelets that show their own pods."""
+
+
+class _Owner(msgspec.Struct, gc=False):
+    kind: str = ""
+
+
+class _OwnedMetadata(Metadata, gc=False, rename="camel"):
+    owner_references: list[_Owner] | None = None
+
+
+class _OwnedPod(msgspec.Struct, gc=False):
+    metadata: _OwnedMetadata
+
+
+_owned = msgspec.json.Decoder(_OwnedPod).decode
 
 
 class _Other(msgspec.Struct, gc=False):
@@ -15,12 +34,14 @@ class _Other(msgspec.Struct, gc=False):
     node: str = ""
     """The node on which it counts; empty if it is not bound, or has ended."""
     is_over: bool = False
+    is_movable: bool = True
 
 
 class _Taken(msgspec.Struct):
     """The amounts that are taken of a node."""
 
     pods: int = 0
+    movable: int = 0
     amounts: Counter[str] = msgspec.field(default_factory=Counter)
 
 
@@ -53,7 +74,7 @@ class OtherPods:
         self._time = time
         known = self._pods.get(uid)
         if known is None:
-            known = self._pods[uid] = _Other(requests_in(raw))
+            known = self._pods[uid] = _Other(requests_in(raw), is_movable=_is_movable(raw))
         known.is_over = is_over
         place = "" if is_over else node
         if known.node != place:
@@ -71,6 +92,7 @@ class OtherPods:
                 continue
             taken = self._nodes.setdefault(name, _Taken())
             taken.pods += sign
+            taken.movable += sign * pod.is_movable
             for resource, amount in amounts_in(pod.requests).items():
                 taken.amounts[resource] += sign * amount
             if self._has_begun:
@@ -80,4 +102,11 @@ class OtherPods:
     def _write(self, node: str, time: int) -> None:
         taken = self._nodes[node]
         text = text_of((name, amount) for name, amount in taken.amounts.items() if amount)
-        self._emit(OtherRequests(time, node, taken.pods, self._texts.number(text)))
+        number = self._texts.number(text)
+        self._emit(OtherRequests(time, node, taken.pods, number, taken.movable))
+
+
+def _is_movable(raw: bytes) -> bool:
+    """Return whether a drain removes a pod."""
+    owners = _owned(raw).metadata.owner_references or ()
+    return all(owner.kind not in STAYING for owner in owners)

@@ -6,19 +6,22 @@ from typing import TypedDict
 
 import msgspec
 
+from kwokctl.fleet.gangs import GangAnnotations, SchedulingGroup, gang_of
 from kwokctl.kube.collections.known_objects import Metadata
-from kwokctl.measure.record.lines import PodChange, PodGone, PodSeen, PodShape
-from kwokctl.measure.watching.gang_members import GangAnnotations, SchedulingGroup, gang_of
-from kwokctl.measure.watching.interruptions import PodInterruptions, SeenContainer
+from kwokctl.measure.record.record_lines import PodChange, PodGone, PodSeen, PodShape
+from kwokctl.measure.watching.budgets import BudgetTracker
+from kwokctl.measure.watching.interruptions import EndingPod, PodInterruptions, SeenContainer
+from kwokctl.measure.watching.numbered_texts import Emit, Texts
 from kwokctl.measure.watching.other_pods import OtherPods
 from kwokctl.measure.watching.requests import RequestingSpec, text_of_requests
-from kwokctl.measure.watching.texts import Emit, Texts
 
 _SCHEDULED = "PodScheduled"
 _TARGET = "DisruptionTarget"
 """The condition of a pod that is to end before its time."""
 _ENDED = ("Succeeded", "Failed")
 _LONGEST_MESSAGE = 400
+MOST_SHAPES = 100_000
+"""Shapes that are known at a time: each Job has its own, and who follows a cluster for days sees millions."""
 
 
 class OwnerRef(msgspec.Struct, gc=False):
@@ -130,10 +133,12 @@ class PodTracker:
         labels: Sequence[str],
         takes_existing: bool,
         gang_label: str = "",
+        budgets: BudgetTracker | None = None,
     ) -> None:
         """Write lines by `emit`; record the values of `labels`, and with `takes_existing` pods of before.
 
-        `gang_label` is the key of a label, chosen by the user, whose value is the name of a pod's gang.
+        `gang_label` is the key of a label, chosen by the user, whose value is the name of a pod's gang. `budgets` is shown each pod that
+        is to be deleted.
         """
         self.decode = msgspec.json.Decoder(ChangingPod).decode
         self._emit = emit
@@ -141,12 +146,14 @@ class PodTracker:
         self._labels = labels
         self._takes_existing = takes_existing
         self._gang_label = gang_label
+        self._budgets = budgets
         self._has_begun = False
         self._known: dict[str, _Known] = {}
         self._others = OtherPods(emit, texts)
         """The pods that were there before, and do not count."""
         self._interruptions = PodInterruptions(emit, texts)
         self._shapes: dict[tuple[object, ...], int] = {}
+        self._shape_count = 0
         self._count = 0
 
     def begin(self) -> None:
@@ -156,12 +163,15 @@ class PodTracker:
 
     def see(self, pod: ChangingPod, raw: bytes, time: int, *, listed: bool) -> None:
         """Note what a pod is like; `raw` is its JSON."""
+        if self._budgets is not None and pod.metadata.deletion_timestamp is not None:
+            is_old = listed or not self._has_begun
+            self._budgets.pod_ends(pod.metadata.uid, raw, time, is_old=is_old)
         known = self._known.get(pod.metadata.uid)
         if known is None:
             self._first(pod, raw, time, listed=listed)
             return
         status = pod.status
-        self._note_interruptions(pod, known.number, time, is_old=known.phase in _ENDED)
+        self._note_interruptions(pod, known.number, raw, time, is_old=known.phase in _ENDED)
         conditions, message = self._conditions(status.conditions)
         node, phase = pod.spec.node_name, status.phase
         going = pod.metadata.deletion_timestamp is not None
@@ -191,7 +201,7 @@ class PodTracker:
         is_new = self._has_begun and not listed
         if uid in self._others or not (self._has_begun or self._takes_existing):
             is_old = uid not in self._others or self._others.is_over(uid)
-            self._note_interruptions(pod, 0, time, is_old=is_old)
+            self._note_interruptions(pod, 0, raw, time, is_old=is_old)
             is_over = pod.status.phase in _ENDED
             self._others.see(uid, pod.spec.node_name, raw, time, is_over=is_over)
             return
@@ -213,23 +223,24 @@ class PodTracker:
             self._emit(PodChange(
                 time, known.number, known.node, known.phase, conditions, message, known.going
             ))  # fmt: skip
-        self._note_interruptions(pod, known.number, time, is_old=not is_new)
+        self._note_interruptions(pod, known.number, raw, time, is_old=not is_new)
 
     def _note_interruptions(
-        self, pod: ChangingPod, number: int, time: int, *, is_old: bool = False
+        self, pod: ChangingPod, number: int, raw: bytes, time: int, *, is_old: bool = False
     ) -> None:
         """Note restarts, and why a pod ends: who makes it end, and what its kubelet says of that.
 
         What `is_old` was so before, or is about a pod that had ended already, as when its node is drained.
         """
-        uid, status = pod.metadata.uid, pod.status
+        uid, node, status = pod.metadata.uid, pod.spec.node_name, pod.status
         for containers in (status.container_statuses, status.init_container_statuses):
             if containers:
-                self._interruptions.restarted(uid, number, containers, time, is_old=is_old)
+                self._interruptions.restarted(uid, number, node, containers, time, is_old=is_old)
         target = next((c.reason for c in status.conditions or () if _is_target(c)), None)
         if target or status.reason:
             reason = " ".join(filter(None, (target, status.reason)))
-            self._interruptions.ends(uid, number, reason, time, is_old=is_old)
+            ending = EndingPod(number, node, reason, raw)
+            self._interruptions.ends(uid, ending, time, is_old=is_old)
 
     def _shape(self, pod: _WholePod) -> int:
         owner, notes = pod.metadata.controller, pod.metadata.annotations
@@ -241,7 +252,10 @@ class PodTracker:
         key = (owner.uid, priority, requests, gang, *labels.items())
         number = self._shapes.get(key)
         if number is None:
-            number = self._shapes[key] = len(self._shapes) + 1
+            if len(self._shapes) >= MOST_SHAPES:
+                self._shapes.clear()
+            self._shape_count += 1
+            number = self._shapes[key] = self._shape_count
             self._emit(PodShape(
                 number, owner.kind, owner.name, owner.uid, priority, requests, labels, gang
             ))  # fmt: skip

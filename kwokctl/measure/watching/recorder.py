@@ -16,11 +16,11 @@ from kwokctl.kube.collections.known_objects import Identified, Metadata
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.measure.record.lines import ApiProbe, Behind, Gap, RunMoment
-from kwokctl.measure.watching.texts import Emit
+from kwokctl.measure.record.record_lines import ApiProbe, Behind, Gap, RunMoment
+from kwokctl.measure.record.run_clock import SECOND
+from kwokctl.measure.watching.numbered_texts import Emit
 from kwokctl.tasks import beside
 
-SECOND = 1_000_000_000
 _BACKLOG = SECOND
 """For how long what a resumed watch delivers may still be of the time before."""
 _WORTH_NOTING = SECOND // 4
@@ -62,19 +62,31 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
     tracker: Tracker
     namespace: str | None = None
     selector: str = ""
+    deleted: Callable[[str, bytes, int], None] | None = None
+    """Is also told the uid of an object that exists no longer, with what it was like last, and the time."""
 
 
 class RunRecorder:
     """Records one run."""
 
     def __init__(
-        self, pool: Pool, kinds: Sequence[Followed], emit: Emit, now: Callable[[], int]
+        self,
+        pool: Pool,
+        kinds: Sequence[Followed],
+        emit: Emit,
+        now: Callable[[], int],
+        *,
+        gather: float = 0.0,
     ) -> None:
-        """Watch through `pool`; `now` returns the nanoseconds since the record began."""
+        """Watch through `pool`; `now` returns the nanoseconds since the record began.
+
+        Changes are taken at once, or gathered for `gather` seconds, at whose end their times are.
+        """
         self._pool = pool
         self._kinds = kinds
         self._emit = emit
         self.now = now
+        self._gather = gather
         self._opened = 0
         self._all_open = asyncio.Event()
 
@@ -89,7 +101,14 @@ class RunRecorder:
             self._emit(RunMoment(self.now(), "begin"))
             yield
 
-    async def _follow(self, kind: Followed) -> None:
+    async def follow_later(self, kinds: AsyncIterator[Followed]) -> None:
+        """Follow kinds that the cluster does not serve yet, each once it comes; the run does not wait for that."""
+        async with asyncio.TaskGroup() as tasks:
+            async for kind in kinds:
+                kind.tracker.begin()
+                tasks.create_task(self._follow(kind, is_awaited=False))
+
+    async def _follow(self, kind: Followed, *, is_awaited: bool = True) -> None:
         following = _Following(kind, self._emit)
         events = watch(
             self._pool,
@@ -98,12 +117,13 @@ class RunRecorder:
             namespace=kind.namespace,
             label_selector=kind.selector,
             shows_gaps=True,
+            gather=self._gather,
         )
         async with aclosing(events):
             async for batch in events:
                 was_open = following.is_open
                 following.take(batch, self.now())
-                if following.is_open and not was_open:
+                if is_awaited and following.is_open and not was_open:
                     self._note_open()
 
     def _note_open(self) -> None:
@@ -142,6 +162,7 @@ class _Following:
 
     def __init__(self, kind: Followed, emit: Emit) -> None:
         self._tracker = kind.tracker
+        self._deleted = kind.deleted
         self._emit = emit
         self.is_open = False
         self._last = 0
@@ -172,7 +193,9 @@ class _Following:
             if event.type in _SEEN:
                 tracker.see(event.object, event.raw, time, listed=listed)
             elif event.type is EventType.DELETED:
-                tracker.gone(_uid(event), time)
+                tracker.gone(uid := _uid(event), time)
+                if self._deleted is not None:
+                    self._deleted(uid, event.raw, time)
             else:  # all objects of a list have come
                 self._why = LISTED_AGAIN
 

@@ -1,0 +1,1 @@
+"""Pods that belong together: gangs, and the groups that figures are parted into."""

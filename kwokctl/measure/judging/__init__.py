@@ -1,0 +1,1 @@
+"""Judges a run: assertions on its figures, and whether they mean something."""

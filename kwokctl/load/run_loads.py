@@ -9,11 +9,11 @@ from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.load.arrival import ArrivalSink, Unobserved
 from kwokctl.load.client.sender import connected
 from kwokctl.load.description.bundles import RUN_LABEL
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
+from kwokctl.load.load_verdict import RunVerdict
 from kwokctl.load.past_api.way import WayIn, no_way
-from kwokctl.load.sending.hooks import run_hooks
+from kwokctl.load.sending.load_hooks import run_hooks
 from kwokctl.load.sending.one_load import LoadRun, RunContext
-from kwokctl.load.verdict import RunVerdict
 from kwokctl.progress import Progress, Silent
 from kwokctl.tasks import first_failure
 

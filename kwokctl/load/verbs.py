@@ -8,11 +8,11 @@ import msgspec
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.load.arrival import ArrivalSink
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
+from kwokctl.load.load_verdict import RunVerdict
 from kwokctl.load.past_api.way import no_way, way_into
 from kwokctl.load.run_loads import run_loads
 from kwokctl.load.target import target_of
-from kwokctl.load.verdict import RunVerdict
 from kwokctl.model import ClusterName
 
 

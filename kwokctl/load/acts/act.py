@@ -7,10 +7,10 @@ from kwokctl.draws.streams import DrawStream
 from kwokctl.errors import ConfigError, ExpressionError
 from kwokctl.expr.gotemplate.template import Template
 from kwokctl.json_value import Json
-from kwokctl.load.client.rights import Right
+from kwokctl.load.client.load_rights import Right
 from kwokctl.load.client.sender import Flight, LoadSender
 from kwokctl.load.description.template_draws import TemplateDraws
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
 
 Data = Mapping[str, Json]
 """The data of an arrival for templates: `index`, `name`, `load`, `run`, `params`."""

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kwokctl.load.acts.act import Act, ActContext
-from kwokctl.load.acts.changes import DeleteAct, PatchAct, ScaleAct
 from kwokctl.load.acts.create import CreateAct
 from kwokctl.load.acts.create_in_bulk import BulkCreateAct
-from kwokctl.load.acts.listing import ListAct
+from kwokctl.load.acts.object_changes import DeleteAct, PatchAct, ScaleAct
+from kwokctl.load.acts.object_lists import ListAct
 from kwokctl.load.acts.recreate import RecreateAct
 from kwokctl.load.past_api.way import DirectWay
 

@@ -7,11 +7,11 @@ from kwokctl.draws.streams import DrawStream
 from kwokctl.errors import ConfigError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.load.acts.act import ActContext, Data, Work
-from kwokctl.load.client.rights import Right
+from kwokctl.load.client.load_rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL, label
 from kwokctl.load.description.template_draws import TemplateDraws
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
 
 
 class Bundles:

@@ -8,7 +8,7 @@ from kwokctl.errors import ApiError, CannotStampError, ConfigError
 from kwokctl.kube.resource import PODS
 from kwokctl.load.acts.act import ActContext, Data, Work
 from kwokctl.load.acts.create import Bundles, CreateAct
-from kwokctl.load.client.rights import Right
+from kwokctl.load.client.load_rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.past_api.copies import BundlePlace, Copies
 from kwokctl.load.past_api.copy_likeness import Bundle

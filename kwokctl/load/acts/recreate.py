@@ -9,7 +9,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 from kwokctl.load.acts.act import ActContext, Data, Work
 from kwokctl.load.acts.targets import Found, Targets
-from kwokctl.load.client.rights import Right
+from kwokctl.load.client.load_rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.acts_schema import RecreateActShape
 from kwokctl.load.description.bundles import clean

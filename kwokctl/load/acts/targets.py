@@ -9,8 +9,8 @@ from kwokctl.expr.gotemplate.template import Template
 from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import Resource
 from kwokctl.load.acts.act import ActContext, Data
-from kwokctl.load.client.rights import Right
-from kwokctl.load.client.selectors import problem_of
+from kwokctl.load.client.load_rights import Right
+from kwokctl.load.client.load_selectors import problem_of
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.acts_schema import SelectionShape, TargetShape
 from kwokctl.load.description.bundles import LOAD_LABEL

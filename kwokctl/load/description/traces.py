@@ -19,6 +19,9 @@ from kwokctl.json_value import Json
 
 _TIME, _PARAMS = "time", "params"
 _GZIP = b"\x1f\x8b"
+_MOST_BYTES = 256 * 1024 * 1024
+"""Of what is compressed: a file of a few kilobytes may be larger than the memory."""
+_MOST_ROWS = 10_000_000
 _JSON = b"{"
 _OF_YAML = (b"---", b"apiVersion:", b"kind:", b"#")
 
@@ -36,8 +39,7 @@ class TraceRow(msgspec.Struct, frozen=True, kw_only=True):
 def read_trace(path: Path) -> tuple[TraceRow, ...]:
     """Return the arrivals of a file in the order of their times; ConfigError with the line of what is wrong."""
     try:
-        content = path.read_bytes()
-        text = gzip.decompress(content) if content.startswith(_GZIP) else content
+        text = _content(path)
     except (OSError, EOFError, zlib.error) as e:
         why = getattr(e, "strerror", None) or str(e)
         raise ConfigError(f"the trace '{path}' cannot be read: {why}") from e
@@ -53,6 +55,20 @@ def read_trace(path: Path) -> tuple[TraceRow, ...]:
     return tuple(sorted(rows, key=lambda row: row.seconds))
 
 
+def _content(path: Path) -> bytes:
+    content = path.read_bytes()
+    if not content.startswith(_GZIP):
+        return content
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        text = file.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise ConfigError(
+            f"the trace '{path}' has more than {_MOST_BYTES // 1024**2} MiB",
+            hint="take a part of it, or do not compress it",
+        )
+    return text
+
+
 def _csv(path: Path, text: bytes) -> Iterator[tuple[int, Json, Mapping[str, Json]]]:
     """Yield line, time and columns of each row."""
     reader = csv.DictReader(io.StringIO(_decoded(path, text)))
@@ -61,13 +77,20 @@ def _csv(path: Path, text: bytes) -> Iterator[tuple[int, Json, Mapping[str, Json
             f"'{path}', line 1: there is no column '{_TIME}'",
             hint="the first line names the columns, and one of them is 'time'",
         )
-    for row in reader:
+    for row in _rows(path, reader):
         if None in row or None in row.values():
             raise _fault(
                 path, reader.line_num, "has not as many values as the first line has names"
             )
         values = {name: _scalar(value) for name, value in row.items() if name != _TIME}
         yield reader.line_num, _scalar(row[_TIME]), values
+
+
+def _rows(path: Path, reader: "csv.DictReader[str]") -> Iterator[dict[str, str]]:
+    try:
+        yield from reader
+    except csv.Error as e:
+        raise _fault(path, reader.line_num + 1, f"is no row of a table: {e}") from e
 
 
 def _json_lines(path: Path, text: bytes) -> Iterator[tuple[int, Json, Mapping[str, Json]]]:
@@ -78,7 +101,7 @@ def _json_lines(path: Path, text: bytes) -> Iterator[tuple[int, Json, Mapping[st
         try:
             row = msgspec.json.decode(line, type=dict[str, Json])
             params = msgspec.convert(row.pop(_PARAMS, {}), dict[str, Json])
-        except (msgspec.DecodeError, UnicodeDecodeError) as e:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise _fault(path, number, f"is no JSON object: {e}") from e
         if _TIME not in row:
             raise _fault(path, number, f"has no '{_TIME}'")
@@ -96,6 +119,8 @@ def _timed(path: Path, rows: Iterator[tuple[int, Json, Mapping[str, Json]]]) -> 
             seconds -= origin
         if seconds < 0:
             raise _fault(path, line, f"has the time '{time}', which is before the beginning")
+        if len(found) == _MOST_ROWS:
+            raise _fault(path, line, f"is one more than the {_MOST_ROWS:,} that a trace may have")
         found.append(TraceRow(seconds=seconds, columns=columns))
     return found
 

@@ -25,7 +25,7 @@ from kwokctl.dataplane.etcd_plane import EtcdPlane
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import PODS, Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 

@@ -20,12 +20,12 @@ from kwokctl.load.client.sender import Clock, Flight, LoadSender
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL
 from kwokctl.load.description.schema import LoadSpec
 from kwokctl.load.description.units import period
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
+from kwokctl.load.load_verdict import LoadVerdict, Tally
 from kwokctl.load.past_api.way import DirectWay
-from kwokctl.load.sending.checks import check, wanted
 from kwokctl.load.sending.endings import Afterlife, Endings
+from kwokctl.load.sending.load_checks import check, wanted
 from kwokctl.load.sending.plan import ArrivalPlan
-from kwokctl.load.verdict import LoadVerdict, Tally
 from kwokctl.progress import Progress, Step
 from kwokctl.retry import backoff
 from kwokctl.waits import USUAL

@@ -10,7 +10,7 @@ from kwokctl.json_value import Json
 from kwokctl.load.description.rhythms import Moments, due_times
 from kwokctl.load.description.schema import DrawnParam, Param
 from kwokctl.load.description.traces import TraceRow
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
 
 
 class Params:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kwokctl.errors import ConfigError
-from kwokctl.load.documents import read_load, read_loads
+from kwokctl.load.load_documents import read_load, read_loads
 from tests.support.load_rig import POD, document
 
 _POD = [{"template": POD}]
@@ -256,3 +256,34 @@ metadata: {name: "pod-{{ $i }}"}
     load = read_load(document(changed(create=[{"template": template}])), Path())
     objects = load.sources[0].objects({"index": 0, "name": "web-0", "params": {}}, {})
     assert [each["metadata"]["name"] for each in objects] == ["pod-0", "pod-1"]
+
+
+def test_a_load_may_be_a_document_that_a_program_has_made(tmp_path: Path) -> None:
+    body = {
+        "kind": "Load",
+        "metadata": {"name": "made"},
+        "spec": _WEB | {"hooks": {"before": ["true"]}},
+    }
+    file = written(tmp_path, ("a", "made"))
+
+    loads = read_loads([body, file])
+
+    assert [load.name for load in loads] == ["made", "a"]
+    assert loads[0].spec.hooks.before == ("true",)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kind": "Pod"}, "load 2 of the program: 'kind' is 'Pod', not 'Load'"),
+        ({"spec": {}}, "load 2 of the program: 'spec' is wrong: .* 'arrivals'"),
+        ({"metadata": [1]}, "load 2 of the program: 'metadata' is a list, not a mapping"),
+    ],
+)
+def test_what_is_wrong_with_a_document_of_a_program_is_said_with_its_number(
+    change: dict[str, Any], said: str
+) -> None:
+    body = {"kind": "Load", "metadata": {"name": "made"}, "spec": _WEB}
+
+    with pytest.raises(ConfigError, match=said):
+        read_loads([body, body | change])

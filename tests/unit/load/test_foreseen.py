@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import ConfigError
-from kwokctl.load.foreseen import foreseen
+from kwokctl.load.foreseen_load import foreseen
 from tests.support.load_rig import load_of
 
 _POD = 'apiVersion: v1\nkind: Pod\nmetadata: {annotations: {cpu: "{{ .params.cpu }}"}}\n'

@@ -5,7 +5,7 @@ import msgspec
 from kwokctl.kube.collections.paging import ListMetadata
 from kwokctl.load.acts.act import ActContext, Data, Work
 from kwokctl.load.acts.targets import Targets
-from kwokctl.load.client.rights import Right
+from kwokctl.load.client.load_rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.acts_schema import ListActShape
 

@@ -8,8 +8,8 @@ from kwokctl.draws.streams import DrawStream
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 from kwokctl.load.acts.create import Bundles
-from kwokctl.load.documents import Load
-from kwokctl.load.sending.hooks import commands
+from kwokctl.load.load_documents import Load
+from kwokctl.load.sending.load_hooks import commands
 from kwokctl.load.sending.plan import ArrivalPlan
 
 _SHOWN = 5

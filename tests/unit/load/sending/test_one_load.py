@@ -4,7 +4,7 @@ import pytest
 
 from kwokctl.errors import ApiError
 from kwokctl.load.arrival import Arrival, Made
-from kwokctl.load.verdict import Tally
+from kwokctl.load.load_verdict import Tally
 from tests.support.load_rig import MemoryCluster, load_of, play, played
 
 SECOND = 1_000_000_000

@@ -7,11 +7,11 @@ from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import NAMESPACES
 from kwokctl.load.acts.act import Act, Data
 from kwokctl.load.acts.create import CreateAct
-from kwokctl.load.client.rights import Right, lacks
-from kwokctl.load.client.selectors import problem_of
+from kwokctl.load.client.load_rights import Right, lacks
+from kwokctl.load.client.load_selectors import problem_of
 from kwokctl.load.client.sender import LoadSender
 from kwokctl.load.description.schema import WaitShape
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
 from kwokctl.load.sending.endings import ending_kinds
 from kwokctl.replacing import replace
 

@@ -1,16 +1,18 @@
 """Reads documents of kind Load, and says where one is wrong."""
 
+import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from kwokctl.clusters.objects.manifests import objects_of
-from kwokctl.config.config_documents import STDIN, Document, load_documents
+from kwokctl.config.config_documents import STDIN, Document, documents_in, load_documents
 from kwokctl.config.document_kinds import LOAD
 from kwokctl.errors import ConfigError, ExpressionError, NotFoundError
 from kwokctl.expr.gotemplate import template
+from kwokctl.json_value import Json
 from kwokctl.kube.names import LABEL_RULE, is_label
 from kwokctl.load.description.acts_schema import BundleShape
 from kwokctl.load.description.bundles import (
@@ -23,6 +25,8 @@ from kwokctl.load.description.schema import LoadShape, LoadSpec, Param
 from kwokctl.load.description.traces import TraceRow, read_trace
 from kwokctl.progress import Progress, Silent
 
+LoadSource = str | Mapping[str, Json]
+"""A file of loads, or one document of kind Load that a program has made."""
 _SWITCHES = frozenset({"true", "false"})
 
 
@@ -44,28 +48,47 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
         return self.spec.phase or self.name
 
 
-def read_loads(paths: Sequence[str], *, progress: Progress | None = None) -> tuple[Load, ...]:
-    """Read the loads of files; `-` is standard input.
+def read_loads(
+    sources: Sequence[LoadSource], *, progress: Progress | None = None
+) -> tuple[Load, ...]:
+    """Read the loads of files, and those that a program has made; the file `-` is standard input.
+
+    Files that a program's document names are looked for in the current folder.
 
     Raises ConfigError, with file, document and field, for one that is wrong, and for files without any.
     """
-    loads = tuple(_read(paths, progress or Silent()))
+    loads = tuple(_read(sources, progress or Silent()))
     if not loads:
         raise ConfigError(
-            f"there is no document of kind '{LOAD}' in '{', '.join(paths)}'",
+            f"there is no document of kind '{LOAD}' in '{', '.join(map(_named, sources))}'",
             hint="its fields are in the schema that this prints: kwokctl config schema",
         )
     _check_names(loads)
     return loads
 
 
-def _read(paths: Sequence[str], progress: Progress) -> Iterator[Load]:
-    for path in paths:
+def _named(source: LoadSource) -> str:
+    return source if isinstance(source, str) else "a document of the program"
+
+
+def _read(sources: Sequence[LoadSource], progress: Progress) -> Iterator[Load]:
+    for number, path in enumerate(sources, start=1):
+        if isinstance(path, Mapping):
+            yield from _of_program(path, f"load {number} of the program")
+            continue
         folder = Path() if path == STDIN else Path(path).parent
         for document in load_documents([path], progress=progress):
             if document.kind == LOAD:
                 _check_hooks(document, path)
                 yield read_load(document, folder)
+
+
+def _of_program(body: Mapping[str, Json], place: str) -> Iterator[Load]:
+    """Yield a load that is no file; its commands are those of the program itself, and need no check."""
+    for document in documents_in(dict(body), place):
+        if document.kind != LOAD:
+            raise document.fault("kind", f"is '{document.kind}', not '{LOAD}'")
+        yield read_load(document, Path())
 
 
 def _check_hooks(document: Document, path: str) -> None:
@@ -75,7 +98,14 @@ def _check_hooks(document: Document, path: str) -> None:
         return
     if path == STDIN:
         raise document.fault("spec.hooks", "runs commands, which are taken from a file only")
-    if Path(path).stat().st_mode & stat.S_IWOTH:
+    found = Path(path).stat()
+    if found.st_uid not in (0, os.geteuid()):
+        raise document.fault(
+            "spec.hooks",
+            f"runs commands, and '{path}' belongs to another user",
+            hint="read it, and make a copy of it that is yours",
+        )
+    if found.st_mode & stat.S_IWOTH:
         raise document.fault(
             "spec.hooks",
             f"runs commands, and every user may write '{path}'",

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kwokctl.host import process
-from kwokctl.load.documents import Load
+from kwokctl.load.load_documents import Load
 from kwokctl.progress import Progress
 
 
@@ -18,8 +18,8 @@ def commands(loads: Sequence[Load], when: str) -> Iterator[str]:
 async def run_hooks(
     loads: Sequence[Load], when: str, kubeconfig: Path | None, progress: Progress
 ) -> None:
-    """Run commands one after the other; CommandError for the first that fails."""
+    """Run commands one after the other; CommandError for the first that fails. They end with this process, even by SIGKILL."""
     env = {"KUBECONFIG": str(kubeconfig)} if kubeconfig else None
     for command in commands(loads, when):
         with progress.step(command):
-            await process.run(*shlex.split(command), env=env)
+            await process.run_leashed(*shlex.split(command), env=env)

@@ -9,7 +9,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.load.acts.act import ActContext, Data, Work
 from kwokctl.load.acts.targets import Targets
-from kwokctl.load.client.rights import Right
+from kwokctl.load.client.load_rights import Right
 from kwokctl.load.client.sender import Flight
 from kwokctl.load.description.acts_schema import DeleteActShape, PatchActShape, ScaleActShape
 

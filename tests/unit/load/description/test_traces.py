@@ -91,6 +91,8 @@ def test_a_trace_may_be_compressed(tmp_path: Path) -> None:
         ('{"time": 1}\n{"gpus": 1}\n', "line 2: has no 'time'"),
         ('{"time": 1}\n{"time"\n', "line 2: is no JSON object"),
         ('{"time": NaN}\n', "line 1: is no JSON object"),
+        ('{"time": ' + "[" * 100_000 + "\n", "line 1: is no JSON object"),
+        (f"time,a\n1,{'a' * 200_000}\n", "line 2: is no row of a table: field larger than"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "has no arrival"),
     ],
 )
@@ -99,6 +101,16 @@ def test_what_is_wrong_with_a_trace_is_named_with_its_line(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         read_trace(write(tmp_path, text))
+
+
+def test_a_trace_that_is_too_large_once_it_is_unpacked_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv.gz"
+    with gzip.open(path, "wb", 1) as file:
+        for _ in range(257):
+            file.write(b"\n" * 1024**2)
+
+    with pytest.raises(ConfigError, match="has more than 256 MiB"):
+        read_trace(path)
 
 
 def test_a_missing_trace_is_an_error(tmp_path: Path) -> None:

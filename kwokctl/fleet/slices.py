@@ -9,10 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from kwokctl.fleet.devices import gpus
+from kwokctl.fleet.mig import counter_set, parts, whole_counters
 from kwokctl.json_value import Json
 
 MOST = 128
 """Devices of a slice; the API server takes 64 of which one has taints, or consumes counters."""
+MOST_DIVIDED = 64
+"""Devices of a slice that consume counters."""
+MOST_COUNTER_SETS = 8
+"""Sets of counters of a slice, which has no devices."""
 _MAJOR, _MINOR = "nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor"
 _FAMILY = "nvidia.com/gpu.family"
 _DRIVER, _CUDA = "nvidia.com/cuda.driver-version.full", "nvidia.com/cuda.runtime-version.full"
@@ -28,6 +33,35 @@ def gpu_pages(
     """Return the GPUs of a node by the slices that publish them; none for a node without GPUs."""
     found = gpu_facts(labels, resources)
     return _pages(found)
+
+
+def divided_pages(
+    labels: Mapping[str, str], resources: Mapping[str, Json]
+) -> list[dict[str, list[dict[str, Json]]]]:
+    """Return the slices of a node that publishes the parts of its GPUs, too: `counters` or `devices` of each.
+
+    A device has the facts of its GPU, and `part` if it is not the whole one. Raises ExpressionError for a GPU whose parts are
+    not known.
+    """
+    sets: list[dict[str, Json]] = []
+    slices: list[list[dict[str, Json]]] = []
+    for gpu in gpu_facts(labels, resources):
+        whole = whole_counters(gpu["productName"])
+        sets.append({"name": counter_set(gpu["index"]), "counters": whole})
+        common = {**gpu, "counterSet": counter_set(gpu["index"])}
+        divided = parts(gpu["index"], gpu["productName"])
+        devices = [
+            {**common, "name": f"gpu-{gpu['index']}", "counters": whole},
+            *({**common, **part, "part": True} for part in divided),
+        ]
+        if not slices or len(slices[-1]) + len(devices) > MOST_DIVIDED:
+            slices.append([])
+        slices[-1] += devices
+    counters = [sets[at : at + MOST_COUNTER_SETS] for at in range(0, len(sets), MOST_COUNTER_SETS)]
+    return [
+        *({"counters": each, "devices": []} for each in counters),
+        *({"counters": [], "devices": each} for each in slices),
+    ]
 
 
 def gpu_facts(labels: Mapping[str, str], resources: Mapping[str, Json]) -> list[dict[str, Json]]:

@@ -8,7 +8,7 @@ The labels that say it are those of a vocabulary: of topograph
 (https://github.com/NVIDIA/topograph), of the nodes of GKE, EKS and OKE, of the examples of Kueue and KAI, and those from
 which Volcano's discovery makes HyperNodes.
 A rack is never a `topology.kubernetes.io/zone`: the node lifecycle controller stops evictions in a zone of up
-to 50 nodes when more than 55 % of them are silent. Power feeds have no label in any vocabulary.
+to 50 nodes when 55 % or more of them are silent. Power feeds have no label in any vocabulary.
 """
 
 import re
@@ -154,7 +154,9 @@ def topology_units(
 def topology_place(parameters: Json, set_name: str, index: int) -> str:
     """Return the whole place of a node: `rack=dgx-rack-0003,leaf=dgx-leaf-0000,…`."""
     by = _read(parameters)
-    levels = ["rack", "leaf", "spine", "core", "feed", *([_ZONE] if by.zones else [])]
+    levels = ["rack", "leaf", "spine", "core", "feed"]
+    levels += [_ZONE] if by.zones else []
+    levels += [_DOMAIN] if by.rack_is_domain else []
     return ",".join(
         f"{level}={topology_unit(parameters, set_name, level, index)}" for level in levels
     )

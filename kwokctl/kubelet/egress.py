@@ -107,7 +107,7 @@ class EgressServer:
 
     async def run(self, listening: socket.socket) -> None:
         """Serve the connections of a socket until cancelled; close it in the end."""
-        await serve_each(listening, self._serve)
+        await serve_each([listening], self._serve)
 
     async def _serve(self, found: socket.socket) -> None:
         try:

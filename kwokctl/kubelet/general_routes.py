@@ -35,7 +35,7 @@ MEANINGS: Help = {
 METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _WELL = Answer(200, b"ok")
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
-_OFF = ("/run", "/runningpods", "/logs", "/debug", "/checkpoint")
+_OFF = ("/run", "/runningpods", "/debug", "/checkpoint")
 """Paths that kubelets serve, and this server does not."""
 
 

@@ -4,19 +4,16 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from random import Random
 
 from kwokctl import __version__
 from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.embedded.component_process import (
     LogProgress,
-    collect_rarely,
-    end_at_signals,
-    failed,
     give_back_regularly,
     log,
-    log_to_stderr,
+    run_process,
     set_verbosity,
 )
 from kwokctl.embedded.http.listening import (
@@ -24,7 +21,6 @@ from kwokctl.embedded.http.listening import (
     listening_sockets_nearby,
     server_tls,
 )
-from kwokctl.errors import KwokctlError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
@@ -32,34 +28,26 @@ from kwokctl.kubelet.egress import EgressServer, egress_socket
 from kwokctl.kubelet.general_routes import ALONE, Companion
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.kubelet.wiring import KubeletProcess
-from kwokctl.tasks import beside, new_event_loop
+from kwokctl.tasks import beside
 
 _CONNECTIONS = 8
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT, and return the exit code."""
-    log_to_stderr()
-    try:
+
+    def begin() -> Coroutine[object, object, None]:
         given = sys.argv[1:] if argv is None else argv
         settings = read_kubelet_settings(given, LogProgress())
         set_verbosity(settings.verbosity)
-        access = cluster_access(settings.kubeconfig, settings.master)
-        collect_rarely()
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(serve(settings, access))
-    except KwokctlError as e:
-        return failed(e)
-    return 0
+        return serve(settings, cluster_access(settings.kubeconfig, settings.master))
+
+    return run_process(begin)
 
 
 async def serve(settings: KubeletSettings, access: Access) -> None:
-    """Answer until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
-    end_at_signals()
-    try:
-        await answer(settings, await with_credential(access))
-    except asyncio.CancelledError:
-        log.info("received a signal to end")
+    """Answer until cancelled; the cluster may come and go meanwhile."""
+    await answer(settings, await with_credential(access))
 
 
 async def answer(settings: KubeletSettings, access: Access, companion: Companion = ALONE) -> None:

@@ -31,11 +31,11 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument
     add("--kubeconfig", type=Path,
         help="how to reach the cluster (default: ~/.kube/config if it exists)")  # fmt: skip
-    add("--master", default="", help="address of the API server, instead of the kubeconfig's")
+    add("--master", default="", help="address of the API server; overrides that of the kubeconfig")
     add("-c", "--config", action="append", default=[],
         help="file of documents, such as Logs; may be repeated")  # fmt: skip
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
-        help="kinds of documents that are also read from the cluster, as custom resources: any but "
+        help="kinds of documents to read from the cluster, too, as custom resources: any but "
         "Stage; may be repeated")  # fmt: skip
     _add_selection(made)
     add("--server-address", required=True, help="host:port to answer on; several hosts with commas")
@@ -66,23 +66,23 @@ def _add_relays(made: argparse.ArgumentParser) -> None:
     add("--etcd-socket", type=Path, help="unix socket of etcd to dial instead of the URL's host")
     add("--etcd-cafile", type=Path, help="CA of etcd's certificate")
     add("--etcd-certfile", type=Path, help="client certificate for etcd")
-    add("--etcd-keyfile", type=Path, help="key of that certificate")
+    add("--etcd-keyfile", type=Path, help="key of the client certificate")
 
 
 def _add_access(made: argparse.ArgumentParser) -> None:
     """Add the flags that say which clients may ask for what; the names are the kubelet's."""
     add = made.add_argument
     add("--tls-cert-file", type=Path, help="certificate of the server; without it TLS is not used")
-    add("--tls-private-key-file", type=Path, help="key of that certificate")
+    add("--tls-private-key-file", type=Path, help="key of the server's certificate")
     add("--client-ca-file", type=Path, help="CA of client certificates")
     add("--anonymous-auth", default=False, **SWITCH,
-        help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
+        help="accept clients without a credential, as the user 'system:anonymous' (default: false)")  # fmt: skip
     add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",
-        help="authorize requests by the API server, or allow every known user")  # fmt: skip
+        help="ask the API server whether a user may send a request (Webhook, the default), or allow every authenticated user (AlwaysAllow)")  # fmt: skip
     add("--enable-debugging-handlers", default=True, **SWITCH,
-        help="whether logs and similar are served")  # fmt: skip
+        help="serve logs, exec and similar")  # fmt: skip
     add("--enable-profiling", default=False, **SWITCH,
-        help="whether /debug/pprof/profile gives a CPU profile of this process")  # fmt: skip
+        help="serve a CPU profile of this process at /debug/pprof/profile")  # fmt: skip
 
 
 class TlsFiles(msgspec.Struct, frozen=True, kw_only=True):

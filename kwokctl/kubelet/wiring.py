@@ -30,6 +30,7 @@ from kwokctl.kubelet.general_routes import (
 from kwokctl.kubelet.logs.container_logs import ContainerLogs
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.log_documents import LOGS
+from kwokctl.kubelet.logs.node_logs import NodeLogs
 from kwokctl.kubelet.profiling import profiling_routes
 from kwokctl.kubelet.relays import relay_routes
 from kwokctl.kubelet.settings import KubeletSettings
@@ -55,6 +56,7 @@ class KubeletSubjects:
         """Answer by the documents of files; ConfigError for those that are wrong."""
         logs = read_lookup(LOGS, documents)
         self._logs = ContainerLogs(fleet, logs, changes, wall)
+        self._node_logs = NodeLogs(fleet)
         meters = FleetMeters(fleet, read_usages(documents), wall)
         self.gpus = GpuStates(meters)
         self.usage = UsageRoutes(fleet, documents, meters, GpuPages(self.gpus))
@@ -70,6 +72,7 @@ class KubeletSubjects:
     def routes(self) -> Iterable[Route]:
         """Return the paths of all subjects."""
         yield from self._logs.routes()
+        yield from self._node_logs.routes()
         yield from self._streams.routes()
         yield from self.usage.routes()
 

@@ -133,7 +133,7 @@ def node_of(fleet: FleetView) -> NodeOf:
         if first in _OF_PODS and len(more) >= 2:
             pod = await fleet.pod(more[0], more[1])
             return pod.node if pod is not None else ""
-        if first in {"metrics", "stats"} and len(more) >= 2 and more[0] == "nodes":
+        if first in {"metrics", "stats", "logs"} and len(more) >= 2 and more[0] == "nodes":
             return more[1]
         return ""
 

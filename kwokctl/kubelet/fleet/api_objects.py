@@ -8,7 +8,7 @@ from types import MappingProxyType
 import msgspec
 
 from kwokctl.fleet.allocations import DEVICES, Allocation, allocations_of
-from kwokctl.fleet.claims import claimed_gpus
+from kwokctl.fleet.claimed_devices import claimed_gpus
 from kwokctl.fleet.devices import is_device
 from kwokctl.fleet.tree import DeviceCounts
 from kwokctl.json_value import Json

@@ -7,6 +7,7 @@ import msgspec
 
 from kwokctl.embedded.http.messages import NoAnswerError
 from kwokctl.embedded.silence import is_silent
+from kwokctl.faults.overlays.open_entries import OPEN_FAULTS, OpenEntry, read_entries, silences
 from kwokctl.fleet.allocations import Allocation
 from kwokctl.fleet.tree import DeviceCounts
 
@@ -76,9 +77,14 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     created: float = 0.0
     """A POSIX time stamp; 0 if there is none."""
 
+    @property
+    def faults(self) -> tuple[OpenEntry, ...]:
+        """The faults that are open on it."""
+        return read_entries(self.annotations.get(OPEN_FAULTS, ""))
+
     def demand_answer(self) -> None:
-        """Raise NoAnswerError if its kubelet is silent."""
-        if is_silent(self.annotations):
+        """Raise NoAnswerError if its kubelet is silent: by its annotation, or by a fault."""
+        if is_silent(self.annotations) or silences(self.faults):
             raise NoAnswerError(f"the kubelet of node '{self.name}' is silent")
 
 

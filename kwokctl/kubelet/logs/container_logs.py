@@ -11,8 +11,8 @@ from kwokctl.kubelet.fleet.views import ContainerView, FleetView, PodView
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.file_source import file_source
 from kwokctl.kubelet.logs.generated import GeneratedLog, GeneratedSource, Period
-from kwokctl.kubelet.logs.lines import LogWriter
 from kwokctl.kubelet.logs.log_documents import GeneratedLines, LogsEntry
+from kwokctl.kubelet.logs.log_lines import LogWriter
 from kwokctl.kubelet.logs.log_query import LogQuery, log_query
 from kwokctl.kubelet.logs.log_source import HasEnded, LogSource, end_of
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from kwokctl.embedded.http.messages import RefusedError
 from kwokctl.kubelet.logs.file_changes import FileChanges, FileState
-from kwokctl.kubelet.logs.lines import LogLine, parse_line
+from kwokctl.kubelet.logs.log_lines import LogLine, parse_line
 from kwokctl.kubelet.logs.log_query import LogQuery
 from kwokctl.kubelet.logs.log_source import LOOK_AGAIN, HasEnded
 

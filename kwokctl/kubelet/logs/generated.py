@@ -14,8 +14,8 @@ import msgspec
 from kwokctl.expr import gotemplate
 from kwokctl.expr.duration import format_time
 from kwokctl.kubelet.fleet.views import PodView
-from kwokctl.kubelet.logs.lines import LogLine
 from kwokctl.kubelet.logs.log_documents import GeneratedLines
+from kwokctl.kubelet.logs.log_lines import LogLine
 from kwokctl.kubelet.logs.log_query import LogQuery
 from kwokctl.kubelet.logs.log_source import LOOK_AGAIN, HasEnded
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol
 
 from kwokctl.kubelet.fleet.views import ContainerView, PodFinder, PodView
-from kwokctl.kubelet.logs.lines import LogLine
+from kwokctl.kubelet.logs.log_lines import LogLine
 from kwokctl.kubelet.logs.log_query import LogQuery
 
 HasEnded = Callable[[], Awaitable[bool]]

@@ -9,7 +9,7 @@ from kwokctl.kubelet.documents.lookup import Lookup
 from kwokctl.kubelet.fleet.views import PodFinder
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.logs.file_source import file_source
-from kwokctl.kubelet.logs.lines import LogLine
+from kwokctl.kubelet.logs.log_lines import LogLine
 from kwokctl.kubelet.logs.log_query import LogQuery
 from kwokctl.kubelet.logs.log_source import HasEnded, LogSource, end_of
 from kwokctl.kubelet.streams.command_streams import (
@@ -20,7 +20,7 @@ from kwokctl.kubelet.streams.command_streams import (
 )
 from kwokctl.kubelet.streams.remote_command import CommandEnd, serve_command
 from kwokctl.kubelet.streams.stream_documents import AttachEntry
-from kwokctl.kubelet.streams.targets import find_container
+from kwokctl.kubelet.streams.stream_targets import find_container
 
 _FROM_NOW_ON = LogQuery(follow=True, tail=0)
 

@@ -25,7 +25,7 @@ from kwokctl.kubelet.streams.command_streams import (
 from kwokctl.kubelet.streams.fake_programs import FakePrograms, Printed, program_of
 from kwokctl.kubelet.streams.remote_command import CommandEnd, RemoteCommand, serve_command
 from kwokctl.kubelet.streams.stream_documents import ExecEntry, LocalExec, RunAs
-from kwokctl.kubelet.streams.targets import ContainerTarget, find_container, pod_environment
+from kwokctl.kubelet.streams.stream_targets import ContainerTarget, find_container, pod_environment
 from kwokctl.tasks import beside
 
 if TYPE_CHECKING:

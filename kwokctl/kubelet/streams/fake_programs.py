@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
-from kwokctl.kubelet.streams.targets import ContainerTarget
+from kwokctl.kubelet.streams.stream_targets import ContainerTarget
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):

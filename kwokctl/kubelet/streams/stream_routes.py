@@ -15,6 +15,7 @@ from kwokctl.kubelet.streams.exec import ExecHandler
 from kwokctl.kubelet.streams.fake_programs import FakePrograms
 from kwokctl.kubelet.streams.forward.handler import ForwardHandler
 from kwokctl.kubelet.streams.stream_documents import ATTACHES, EXECS, FORWARDS
+from kwokctl.kubelet.streams.while_heard import WhileHeard
 
 _METHODS = frozenset({"GET", "POST"})
 
@@ -35,11 +36,12 @@ class StreamRoutes:
         execs = read_lookup(EXECS, known)
         attaches = read_lookup(ATTACHES, known)
         forwards = read_lookup(FORWARDS, known)
-        self._handlers: Mapping[str, UpgradeHandler] = {
+        handlers: Mapping[str, UpgradeHandler] = {
             "/exec": ExecHandler(fleet, execs, environment, programs),
             "/attach": AttachHandler(fleet, attaches, changes),
             "/portForward": ForwardHandler(fleet, forwards, environment),
         }
+        self._handlers = {path: WhileHeard(each, fleet) for path, each in handlers.items()}
         self.uses: Mapping[str, Use] = {
             **lookup_uses(EXECS, execs, known),
             **lookup_uses(ATTACHES, attaches, known),

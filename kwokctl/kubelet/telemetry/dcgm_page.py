@@ -4,17 +4,21 @@ Most of a page are names and labels, which stay as long as the same containers h
 that is made once for them, with places for the values that change.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from kwokctl.kubelet.telemetry.dcgm_series import NEW_NAMES, GpuSeries, Value
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuUser, mig_profile
+from kwokctl.kubelet.telemetry.dcgm_series import NEW_NAMES, GpuSeries
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading, GpuUser
+from kwokctl.kubelet.telemetry.mig_parts import mig_profile
+from kwokctl.kubelet.telemetry.shown_values import is_changing, shown
 
 _HOST = "Hostname"
 """The label with the node's name in releases up to 4.8.2, which dashboards know; later ones have `hostname`."""
 _REPLICA = "::"
 """Stands in the identifier of a replica of a shared GPU before its number."""
+
+
+_ShownValue = Callable[[GpuReading], float | None]
 
 
 class _Row(NamedTuple):
@@ -24,7 +28,7 @@ class _Row(NamedTuple):
     gpu: int
     """The place of the GPU among the readings."""
     user: int | None
-    """The place of the user whose part of MIG it is among those of the GPU."""
+    """The place of the user whose part of MIG it is among those of the GPU, and after them of free parts."""
 
 
 class DcgmPage:
@@ -38,13 +42,19 @@ class DcgmPage:
         *,
         new_names: bool,
     ) -> None:
-        rows = [row for index, each in enumerate(readings) for row in _rows(node, index, each)]
-        self._values: list[tuple[Value, int]] = []
+        rows = [
+            row
+            for index, each in enumerate(readings)
+            if each.faults.state != "lost"
+            for row in _rows(node, index, each)
+        ]
+        self._values: list[tuple[_ShownValue, int]] = []
         parts: list[str] = []
         for each in series:
             name = NEW_NAMES.get(each.name, each.name) if new_names else each.name
-            parts.append(f"# HELP {name} {each.help}\n# TYPE {name} {each.kind}\n")
-            parts += [self._line(name, each, row, readings[row.gpu]) for row in rows]
+            lines = [self._line(name, each, row, readings[row.gpu]) for row in rows]
+            if any(lines) or not readings:
+                parts += (f"# HELP {name} {each.help}\n# TYPE {name} {each.kind}\n", *lines)
         self._template = "".join(parts)
 
     def text(self, readings: Sequence[GpuReading]) -> bytes:
@@ -53,25 +63,35 @@ class DcgmPage:
         return (self._template % values).encode()
 
     def _line(self, name: str, series: GpuSeries, row: _Row, now: GpuReading) -> str:
+        """Return the line of a row, with a place for a value that changes; none for one that is gone."""
         head = f"{name}{{{row.labels}}} ".replace("%", "%%")
-        value = series.value
-        if value is None:
+        is_faulty = is_changing(now)
+        if series.value is None and not is_faulty:
             return f"{head}0\n"
-        if row.user is not None and series.of_part is not None:
-            value = partial(_of_part, series, row.user)
-        if series.is_fixed or not (now.users or series.is_aging):
-            return f"{head}{series.form % value(now)}\n"
+        value = _value_of(series, row.user, is_faulty=is_faulty)
+        present = value(now)
+        if present is None:
+            return ""
+        if not is_faulty and (series.is_fixed or not (now.users or series.is_aging)):
+            return f"{head}{series.form % present}\n"
         self._values.append((value, row.gpu))
         return f"{head}{series.form}\n"
 
 
-def _of_part(series: GpuSeries, user: int, reading: GpuReading) -> float:
-    assert series.of_part is not None
-    return series.of_part(reading, reading.users[user])
+def _value_of(series: GpuSeries, user: int | None, *, is_faulty: bool) -> _ShownValue:
+    """Return what reads a value; nothing is gone or back as long as a page lasts."""
+    if not is_faulty and series.value is not None and (user is None or series.of_part is None):
+        return series.value
+
+    def read(reading: GpuReading) -> float | None:
+        part = None if user is None else (*reading.users, *reading.free)[user]
+        return shown(series, reading, part)
+
+    return read
 
 
 def _rows(node: str, index: int, reading: GpuReading) -> Iterator[_Row]:
-    """Yield the rows of a GPU: one for each container that has it, or a part of it."""
+    """Yield the rows of a GPU: one for each container that has it, and for each part of it."""
     gpu = reading.gpu
     labels = {
         "gpu": str(gpu.index),
@@ -81,15 +101,17 @@ def _rows(node: str, index: int, reading: GpuReading) -> Iterator[_Row]:
         "modelName": reading.model.product or gpu.product,
     }
     own = {_HOST: node, "DCGM_FI_DRIVER_VERSION": reading.driver}
-    if not reading.users:
+    if not (reading.users or reading.free):
         yield _Row(_text(labels | own), index, None)
-    for place, user in enumerate(reading.users):
+    for place, user in enumerate((*reading.users, *reading.free)):
         profile = mig_profile(user.resource)
         part = {"GPU_I_PROFILE": profile, "GPU_I_ID": str(user.instance)} if profile else {}
         yield _Row(_text(labels | part | own | _owner(user)), index, place if part else None)
 
 
 def _owner(user: GpuUser) -> dict[str, str]:
+    if not user.container:
+        return {}
     _, is_shared, replica = user.device_id.partition(_REPLICA)
     shared = {"vgpu": replica} if is_shared else {}
     return {

@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuUser
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading, GpuUser
 
 _PERCENT = 100.0
 _MEGA = 10**6
+_NANO = 1e9
+_RATIO = "%.6f"
 _TENSOR, _PCIE, _NVLINK = 0.6, 0.1, 0.3
 """Of the working time the part in which the tensor cores work, and of a link's speed the part that is used in it."""
 
@@ -35,6 +37,20 @@ class GpuSeries(msgspec.Struct, frozen=True):
     """Whether the value stays as long as the same containers have the GPU."""
     is_aging: bool = False
     """Whether it changes with time even if no container has the GPU."""
+    pace: float = 1.0
+    """The growth per second of a counter that faults let rise."""
+
+    @property
+    def most(self) -> float | None:
+        """The highest value of a gauge that is a part of a whole; None for others."""
+        if self.form == _RATIO:
+            return 1.0
+        return _PERCENT if self.name.endswith("_UTIL") else None
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether its values only grow."""
+        return self.kind == "counter"
 
 
 def _gauge(
@@ -50,12 +66,21 @@ def _gauge(
 
 
 def _counter(
-    name: str, text: str, value: Value | None = None, *, is_aging: bool = False
+    name: str,
+    text: str,
+    value: Value | None = None,
+    *,
+    is_aging: bool = False,
+    pace: float = 1.0,
 ) -> GpuSeries:
-    return GpuSeries(f"DCGM_FI_{name}", "counter", text, value, is_aging=is_aging)
+    return GpuSeries(f"DCGM_FI_{name}", "counter", text, value, is_aging=is_aging, pace=pace)
 
 
-_RATIO = "%.6f"
+def _time(name: str, text: str) -> GpuSeries:
+    """Return a counter of nanoseconds, which rises as fast as time does."""
+    return _counter(name, text, pace=_NANO)
+
+
 DEFAULT: Sequence[GpuSeries] = (
     _gauge("DEV_SM_CLOCK", "Frequency of the clock of the SMs, in MHz.", lambda r: r.sm_clock, is_fixed=True),
     _gauge("DEV_MEM_CLOCK", "Frequency of the clock of the memory, in MHz.", lambda r: r.memory_clock,
@@ -89,13 +114,13 @@ DEFAULT: Sequence[GpuSeries] = (
     _gauge("PROF_GR_ENGINE_ACTIVE", "Part of the time in which graphics or compute engines work.",
            lambda r: r.utilization, lambda _, user: user.utilization, form=_RATIO),
     _gauge("PROF_PIPE_TENSOR_ACTIVE", "Part of the cycles in which the tensor cores work.",
-           lambda r: r.utilization * _TENSOR, lambda _, user: user.utilization * _TENSOR, form=_RATIO),
+           lambda r: r.activity * _TENSOR, lambda _, user: user.activity * _TENSOR, form=_RATIO),
     _gauge("PROF_DRAM_ACTIVE", "Part of the cycles in which memory sends or receives.",
            lambda r: r.memory_utilization, form=_RATIO),
     _gauge("PROF_PCIE_TX_BYTES", "Bytes a second that the GPU sends over PCIe.",
-           lambda r: r.utilization * r.model.pcie_speed * _PCIE * _MEGA),
+           lambda r: r.activity * r.model.pcie_speed * _PCIE * _MEGA),
     _gauge("PROF_PCIE_RX_BYTES", "Bytes a second that the GPU receives over PCIe.",
-           lambda r: r.utilization * r.model.pcie_speed * _PCIE * _MEGA),
+           lambda r: r.activity * r.model.pcie_speed * _PCIE * _MEGA),
 )  # fmt: skip
 """The ones that an exporter has without further ado."""
 OPTIONAL: Sequence[GpuSeries] = (
@@ -106,12 +131,12 @@ OPTIONAL: Sequence[GpuSeries] = (
     _counter("DEV_RETIRED_SBE", "Pages of memory retired for single-bit errors."),
     _counter("DEV_RETIRED_DBE", "Pages of memory retired for double-bit errors."),
     _counter("DEV_RETIRED_PENDING", "Pages of memory that wait for their retirement."),
-    _counter("DEV_POWER_VIOLATION", "Time for which power slowed the GPU down, in ns."),
-    _counter("DEV_THERMAL_VIOLATION", "Time for which heat slowed the GPU down, in ns."),
-    _counter("DEV_SYNC_BOOST_VIOLATION", "Time for which other GPUs of a sync boost slowed it down, in ns."),
-    _counter("DEV_BOARD_LIMIT_VIOLATION", "Time for which a limit of the board slowed the GPU down, in ns."),
-    _counter("DEV_LOW_UTIL_VIOLATION", "Time for which little work kept the clocks low, in ns."),
-    _counter("DEV_RELIABILITY_VIOLATION", "Time for which a reliability limit slowed the GPU down, in ns."),
+    _time("DEV_POWER_VIOLATION", "Time for which power slowed the GPU down, in ns."),
+    _time("DEV_THERMAL_VIOLATION", "Time for which heat slowed the GPU down, in ns."),
+    _time("DEV_SYNC_BOOST_VIOLATION", "Time for which other GPUs of a sync boost slowed it down, in ns."),
+    _time("DEV_BOARD_LIMIT_VIOLATION", "Time for which a limit of the board slowed the GPU down, in ns."),
+    _time("DEV_LOW_UTIL_VIOLATION", "Time for which little work kept the clocks low, in ns."),
+    _time("DEV_RELIABILITY_VIOLATION", "Time for which a reliability limit slowed the GPU down, in ns."),
     _counter("DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", "CRC errors of flow control on all NVLinks."),
     _counter("DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "CRC errors of data on all NVLinks."),
     _counter("DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", "Packets that NVLinks had to send again."),
@@ -127,3 +152,5 @@ NEW_NAMES: Mapping[str, str] = {
     "DCGM_FI_DEV_ROW_REMAP_FAILURE": "DCGM_FI_DEV_ROW_REMAP_FAILED",
 }
 """The names that DCGM 4.6 gives to some of them; the values are the same."""
+BY_NAME: Mapping[str, GpuSeries] = {each.name: each for each in (*DEFAULT, *OPTIONAL)}
+"""All series, by the old names."""

@@ -8,9 +8,11 @@ from kwokctl.embedded.http.messages import RefusedError, Request
 from kwokctl.json_value import Json
 from kwokctl.kubelet.fleet.views import NodeView
 from kwokctl.kubelet.telemetry.dcgm_page import DcgmPage
-from kwokctl.kubelet.telemetry.dcgm_series import DEFAULT, OPTIONAL
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuStates, NodeGpus
+from kwokctl.kubelet.telemetry.dcgm_series import BY_NAME, DEFAULT, OPTIONAL
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading, GpuUser
+from kwokctl.kubelet.telemetry.gpu_state import GpuStates, NodeGpus
 from kwokctl.kubelet.telemetry.place_labels import place_labels
+from kwokctl.kubelet.telemetry.shown_values import is_silenced, shown
 from kwokctl.kubelet.usage.node_pages import NodePages, ScrapeTarget
 
 _NAME = "dcgm"
@@ -60,15 +62,8 @@ class GpuPages(NodePages):
         found: dict[tuple[str, str], list[Json]] = {}
         for reading in self._states.readings(node):
             for user in reading.users:
-                stats = {
-                    "make": "nvidia",
-                    "model": reading.model.product or reading.gpu.product,
-                    "id": user.device_id,
-                    "memoryTotal": user.room * _MEBI,
-                    "memoryUsed": user.framebuffer * _MEBI,
-                    "dutyCycle": round(user.utilization * 100),
-                }
-                found.setdefault((user.uid, user.container), []).append(stats)
+                if (stats := _accelerator(reading, user)) is not None:
+                    found.setdefault((user.uid, user.container), []).append(stats)
         return found
 
     def changed(self, node: str) -> None:
@@ -83,10 +78,31 @@ class GpuPages(NodePages):
         if gpus is None or not readings:
             self._pages.pop(node, None)
             return None
+        if is_silenced(DEFAULT, readings[0]):
+            raise RefusedError(503, f"the exporter of node '{node}' is down, by a fault")
         kept = self._pages.setdefault(node, {}).get(wanted)
         if kept is None or kept.gpus is not gpus or kept.version != gpus.version:
             kept = self._pages[node][wanted] = _made(node, gpus, readings, wanted)
         return kept.page.text(readings)
+
+
+_USED, _UTILIZATION = BY_NAME["DCGM_FI_DEV_FB_USED"], BY_NAME["DCGM_FI_DEV_GPU_UTIL"]
+
+
+def _accelerator(reading: GpuReading, user: GpuUser) -> Json:
+    """Return what the summary says of a container's device; None if the driver cannot say it."""
+    used = shown(_USED, reading, user, of_driver=True)
+    utilization = shown(_UTILIZATION, reading, user, of_driver=True)
+    if reading.faults.state == "lost" or used is None or utilization is None:
+        return None
+    return {
+        "make": "nvidia",
+        "model": reading.model.product or reading.gpu.product,
+        "id": user.device_id,
+        "memoryTotal": user.room * _MEBI,
+        "memoryUsed": round(used) * _MEBI,
+        "dutyCycle": round(utilization),
+    }
 
 
 def _made(

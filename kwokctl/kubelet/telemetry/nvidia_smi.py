@@ -5,12 +5,14 @@ from typing import Protocol
 
 from kwokctl.kubelet.fleet.views import FleetView
 from kwokctl.kubelet.streams.fake_programs import Printed
-from kwokctl.kubelet.streams.targets import ContainerTarget
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuUser, mig_profile
-from kwokctl.kubelet.telemetry.smi import nvidia_smi
+from kwokctl.kubelet.streams.stream_targets import ContainerTarget
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading, GpuUser
+from kwokctl.kubelet.telemetry.mig_parts import mig_profile
+from kwokctl.kubelet.telemetry.smi import no_devices, nvidia_smi
 from kwokctl.kubelet.telemetry.smi_gpus import MigDevice, SeenGpus, VisibleGpu
 
 NAME = "nvidia-smi"
+_VENDOR = "nvidia.com/"
 _MISSING = 127
 """The exit code of shells for a program that does not exist."""
 _REMEDY = (
@@ -37,6 +39,10 @@ class NvidiaSmi:
         """Return what it prints in a container: without a GPU, that it does not exist."""
         await self._fleet.watched()
         seen = tuple(_visible(target, self._states.readings(target.pod.node)))
+        if not seen and _has_gpus(target):
+            if target.container.is_running:
+                return no_devices()
+            return Printed(errors=f"{NAME}: {target} does not run\n", exit_code=_MISSING)
         if not seen:
             problem = f"{NAME}: not found: {target} has no GPU; {_REMEDY}\n"
             return Printed(errors=problem, exit_code=_MISSING)
@@ -51,6 +57,14 @@ def _visible(target: ContainerTarget, readings: Sequence[GpuReading]) -> Iterato
         if own:
             yield VisibleGpu(index=index, reading=reading, parts=tuple(_parts(own)))
             index += 1
+
+
+def _has_gpus(target: ContainerTarget) -> bool:
+    """Return whether a container has GPUs, which may be missing."""
+    return any(
+        each.container == target.container.name and each.resource.startswith(_VENDOR)
+        for each in target.pod.devices
+    )
 
 
 def _is_of(user: GpuUser, target: ContainerTarget) -> bool:

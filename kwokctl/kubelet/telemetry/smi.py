@@ -14,7 +14,7 @@ from kwokctl.kubelet.telemetry.smi_fields import csv_of, names_of_fields
 from kwokctl.kubelet.telemetry.smi_gpus import ArgumentError, SeenGpus, VisibleGpu, shown
 from kwokctl.kubelet.telemetry.smi_table import table_of
 
-_BAD_ARGUMENT, _NOT_FOUND = 2, 6
+_BAD_ARGUMENT, _NOT_FOUND, _LOST = 2, 6, 15
 
 
 class _Options(msgspec.Struct, kw_only=True):
@@ -32,6 +32,10 @@ class _NoDeviceError(Exception):
     pass
 
 
+class _LostGpuError(Exception):
+    """A GPU that was asked has fallen off the bus."""
+
+
 def nvidia_smi(arguments: Sequence[str], seen: SeenGpus) -> Printed:
     """Return what the program prints."""
     try:
@@ -41,7 +45,14 @@ def nvidia_smi(arguments: Sequence[str], seen: SeenGpus) -> Printed:
             errors=f"nvidia-smi: {e}. See 'nvidia-smi --help'.\n", exit_code=_BAD_ARGUMENT
         )
     except _NoDeviceError:
-        return Printed(output="No devices were found\n", exit_code=_NOT_FOUND)
+        return no_devices()
+    except _LostGpuError as e:
+        return Printed(output=f"{e}\n", exit_code=_LOST)
+
+
+def no_devices() -> Printed:
+    """Return what it prints where the driver has no GPU."""
+    return Printed(output="No devices were found\n", exit_code=_NOT_FOUND)
 
 
 _FLAGS = {
@@ -82,6 +93,9 @@ def _printed(options: _Options, seen: SeenGpus) -> str:
     gpus = _chosen(seen.gpus, options.ids)
     if options.is_list:
         return "".join(map(_listed, gpus))
+    for gpu in gpus:
+        if gpu.is_lost:
+            raise _LostGpuError(_lost(gpu))
     if options.query is not None:
         return csv_of(options.query, options.format, gpus, seen)
     return table_of(gpus, seen)
@@ -108,12 +122,21 @@ def _names(gpu: VisibleGpu) -> tuple[str, ...]:
 
 def _listed(gpu: VisibleGpu) -> str:
     facts = gpu.reading.gpu
+    if gpu.is_lost:
+        return f"{_lost(gpu)}\n"
     lines = [f"GPU {gpu.index}: {gpu.name} (UUID: {facts.uuid})"]
     lines += [
         f"  MIG {part.profile:<12} Device {place:>2}: (UUID: {part.uuid})"
         for place, part in enumerate(gpu.parts)
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _lost(gpu: VisibleGpu) -> str:
+    # Two spaces, as users of the real program quote it: https://github.com/AlexeyAB/darknet/issues/86.
+    problem = "GPU is lost.  Reboot the system to recover this GPU"
+    bus = gpu.reading.gpu.pci_bus_id[4:]
+    return f"Unable to determine the device handle for GPU {bus}: {problem}"
 
 
 _HELP = """\

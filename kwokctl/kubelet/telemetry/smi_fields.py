@@ -8,25 +8,39 @@ from kwokctl.kubelet.telemetry.smi_gpus import (
     ArgumentError,
     SeenGpus,
     VisibleGpu,
-    percent,
     shown,
-    whole,
 )
 
 _UNKNOWN = "[N/A]"
+_FAILED = "[Unknown Error]"
+"""Stands for a value that the driver could not read."""
+
+
+_Value = Callable[[VisibleGpu, SeenGpus], str]
 
 
 class _Field(msgspec.Struct, frozen=True):
     """A field of queries."""
 
-    value: Callable[[VisibleGpu, SeenGpus], str]
+    value: _Value
     unit: str = ""
     aliases: tuple[str, ...] = ()
 
 
-def _of_memory(gpu: VisibleGpu, amount: int) -> str:
-    """Return an amount of a framebuffer, unless nothing says how large that is."""
-    return str(amount) if gpu.memory else _UNKNOWN
+def _metric(name: str, form: str = ".0f") -> _Value:
+    """Return what reads a metric of DCGM."""
+
+    def read(gpu: VisibleGpu, _: SeenGpus) -> str:
+        value = gpu.metric(name)
+        return _FAILED if value is None else format(value, form)
+
+    return read
+
+
+def _memory(name: str) -> _Value:
+    """Return what reads an amount of a framebuffer, unless nothing says how large that is."""
+    read = _metric(name)
+    return lambda gpu, seen: read(gpu, seen) if gpu.memory else _UNKNOWN
 
 
 _FIELDS: Mapping[str, _Field] = {
@@ -37,31 +51,24 @@ _FIELDS: Mapping[str, _Field] = {
     "index": _Field(lambda gpu, _: str(gpu.index)),
     "uuid": _Field(lambda gpu, _: gpu.reading.gpu.uuid, aliases=("gpu_uuid",)),
     "pci.bus_id": _Field(lambda gpu, _: gpu.reading.gpu.pci_bus_id, aliases=("gpu_bus_id",)),
-    "utilization.gpu": _Field(lambda gpu, _: percent(gpu.reading.utilization), "%"),
-    "utilization.memory": _Field(lambda gpu, _: percent(gpu.reading.memory_utilization), "%"),
-    "memory.total": _Field(lambda gpu, _: _of_memory(gpu, gpu.memory), "MiB"),
-    "memory.reserved": _Field(
-        lambda gpu, _: _of_memory(gpu, gpu.reading.framebuffer_reserved), "MiB"
-    ),
-    "memory.used": _Field(lambda gpu, _: _of_memory(gpu, gpu.reading.framebuffer_used), "MiB"),
-    "memory.free": _Field(lambda gpu, _: _of_memory(gpu, gpu.reading.framebuffer_free), "MiB"),
-    "temperature.gpu": _Field(lambda gpu, _: whole(gpu.reading.temperature)),
-    "temperature.memory": _Field(lambda gpu, _: whole(gpu.reading.memory_temperature)),
+    "utilization.gpu": _Field(_metric("GPU_UTIL"), "%"),
+    "utilization.memory": _Field(_metric("MEM_COPY_UTIL"), "%"),
+    "memory.total": _Field(lambda gpu, _: str(gpu.memory) if gpu.memory else _UNKNOWN, "MiB"),
+    "memory.reserved": _Field(_memory("FB_RESERVED"), "MiB"),
+    "memory.used": _Field(_memory("FB_USED"), "MiB"),
+    "memory.free": _Field(_memory("FB_FREE"), "MiB"),
+    "temperature.gpu": _Field(_metric("GPU_TEMP")),
+    "temperature.memory": _Field(_metric("MEMORY_TEMP")),
     "power.draw": _Field(
-        lambda gpu, _: f"{gpu.reading.power:.2f}",
+        _metric("POWER_USAGE", ".2f"),
         "W",
         aliases=("power.draw.average", "power.draw.instant"),
     ),
     "power.limit": _Field(lambda gpu, _: f"{gpu.reading.model.power.limit:.2f}", "W"),
-    "clocks.current.graphics": _Field(
-        lambda gpu, _: str(gpu.reading.sm_clock), "MHz", aliases=("clocks.gr",)
-    ),
-    "clocks.current.sm": _Field(
-        lambda gpu, _: str(gpu.reading.sm_clock), "MHz", aliases=("clocks.sm",)
-    ),
-    "clocks.current.memory": _Field(
-        lambda gpu, _: str(gpu.reading.memory_clock), "MHz", aliases=("clocks.mem",)
-    ),
+    "clocks.current.graphics": _Field(_metric("SM_CLOCK"), "MHz", aliases=("clocks.gr",)),
+    "clocks.current.sm": _Field(_metric("SM_CLOCK"), "MHz", aliases=("clocks.sm",)),
+    "clocks.current.memory": _Field(_metric("MEM_CLOCK"), "MHz", aliases=("clocks.mem",)),
+    "ecc.errors.uncorrected.volatile.total": _Field(_metric("ECC_DBE_VOL_TOTAL")),
 }
 _PROPER = {alias: name for name, field in _FIELDS.items() for alias in (name, *field.aliases)}
 
@@ -107,4 +114,6 @@ def _heading(name: str, field: _Field) -> str:
 
 
 def _cell(field: _Field, value: str, *, has_units: bool) -> str:
-    return f"{value} {field.unit}" if has_units and field.unit and value != _UNKNOWN else value
+    return (
+        f"{value} {field.unit}" if has_units and field.unit and not value.startswith("[") else value
+    )

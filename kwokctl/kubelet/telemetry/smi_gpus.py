@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading
+from kwokctl.kubelet.telemetry.dcgm_series import BY_NAME
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading
+from kwokctl.kubelet.telemetry.shown_values import shown as shown_value
 
 
 class ArgumentError(Exception):
@@ -32,6 +34,18 @@ class VisibleGpu(msgspec.Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The name of the product; labels, and so devices, do not have all of its characters."""
         return self.reading.model.product or self.reading.gpu.product
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the driver cannot reach it any more."""
+        return self.reading.faults.state == "lost"
+
+    def metric(self, name: str) -> float | None:
+        """Return the value of a metric of DCGM, which asks the same driver; None if that cannot say it.
+
+        `name` is without `DCGM_FI_DEV_`.
+        """
+        return shown_value(BY_NAME[f"DCGM_FI_DEV_{name}"], self.reading, of_driver=True)
 
     @property
     def memory(self) -> int:
@@ -63,11 +77,6 @@ class SeenGpus(msgspec.Struct, frozen=True, kw_only=True):
 def whole(number: float) -> str:
     """Return the nearest whole number."""
     return str(round(number))
-
-
-def percent(number: float) -> str:
-    """Return a part of one as a whole number of hundredths."""
-    return whole(100 * number)
 
 
 def shown(word: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kwokctl.kubelet.telemetry.smi_gpus import SeenGpus, VisibleGpu, percent, whole
+from kwokctl.kubelet.telemetry.smi_gpus import SeenGpus, VisibleGpu, whole
 
 _WIDTHS = (41, 24, 22)
 _WHOLE = sum(_WIDTHS) + len(_WIDTHS) - 1
@@ -46,22 +46,22 @@ https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html."""
 
 
 def _rows(gpu: VisibleGpu) -> Sequence[str]:
-    facts, reading = gpu.reading.gpu, gpu.reading
-    memory = f"{reading.framebuffer_used}MiB / {gpu.memory}MiB" if gpu.memory else "N/A"
-    power = f"{whole(reading.power)}W / {whole(reading.model.power.limit)}W"
+    facts = gpu.reading.gpu
+    memory = f"{_cell(gpu, 'FB_USED', 'MiB')} / {gpu.memory}MiB" if gpu.memory else "N/A"
+    power = f"{_cell(gpu, 'POWER_USAGE', 'W')} / {whole(gpu.reading.model.power.limit)}W"
     return (
         _row(
             [
                 (f"{gpu.index:>3}  {gpu.name[:_LONGEST]}", "On"),
                 (facts.pci_bus_id, "Off"),
-                ("", "0"),
+                ("", _cell(gpu, "ECC_DBE_VOL_TOTAL")),
             ]
         ),
         _row(
             [
-                (f"N/A  {whole(reading.temperature):>3}C    P0", power),
+                (f"N/A  {_cell(gpu, 'GPU_TEMP', 'C'):>4}    P0", power),
                 ("", memory),
-                (f"{percent(reading.utilization):>7}%", "Default"),
+                (f"{_cell(gpu, 'GPU_UTIL', '%'):>8}", "Default"),
             ]
         ),
         _row([("", ""), ("", ""), ("", "Enabled" if gpu.parts else "Disabled")]),
@@ -70,6 +70,12 @@ def _rows(gpu: VisibleGpu) -> Sequence[str]:
 
 _LONGEST = 30
 """Characters of a name, so that the table stays one."""
+
+
+def _cell(gpu: VisibleGpu, metric: str, unit: str = "") -> str:
+    """Return a value with its unit, or what stands for one that the driver could not read."""
+    value = gpu.metric(metric)
+    return "ERR!" if value is None else f"{whole(value)}{unit}"
 
 
 def _row(cells: Sequence[tuple[str, str]]) -> str:

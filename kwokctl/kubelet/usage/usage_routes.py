@@ -20,6 +20,7 @@ from kwokctl.expr.cel.values.quantities import parse_quantity
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kubelet.documents.in_force import lookup_uses
+from kwokctl.kubelet.fleet.dialled_node import node_at
 from kwokctl.kubelet.fleet.views import FleetView, NodeView
 from kwokctl.kubelet.usage.metric_documents import METRIC, MetricDocument, read_metrics
 from kwokctl.kubelet.usage.metric_pages import MetricPages
@@ -134,18 +135,6 @@ def _targets(
             yield ScrapeTarget(name=metric.name, path=metric.spec.path, labels={})
 
 
-# Nodes have internal addresses of the network for measurements, 198.18.0.0/15 (RFC 2544, section C.2.2), which leads
-# nowhere: clients cannot dial them. With 127 as its first number such an address is one of this machine.
-_INTERNAL, _LOOPBACK = "198.", ("127.18.", "127.19.")
-
-
-def behind_loopback(address: str) -> str:
-    """Return the internal address of the node that answers at a loopback address, if it is of one."""
-    if not address.startswith(_LOOPBACK):
-        return ""
-    return _INTERNAL + address.partition(".")[2]
-
-
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _JSON = "application/json"
 _SCHEMES = ("https", "http")
@@ -241,16 +230,10 @@ class UsageRoutes:
         return Answer(body=summary(meters, self._meters.now(), accelerators), content_type=_JSON)
 
     def _node_at(self, request: Request) -> str:
-        places = (request.local_host, behind_loopback(request.local_host))
-        nodes = [node.name for place in places if place for node in self._fleet.nodes_at(place)]
-        if len(nodes) != 1:
-            raise RefusedError(
-                404,
-                f"{len(nodes)} fake nodes have the address '{request.local_host}': "
-                f"name one, as in {path_of('NAME')}, which clients take from the annotation "
-                f"'{ANNOTATION}' of a node",
-            )
-        return nodes[0]
+        by_name = (
+            f"{path_of('NAME')}, which clients take from the annotation '{ANNOTATION}' of a node"
+        )
+        return node_at(request, self._fleet, by_name)
 
 
 def check_usage_documents(documents: Sequence[Document]) -> None:

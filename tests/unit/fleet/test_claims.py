@@ -1,7 +1,7 @@
 import pytest
 
 from kwokctl.fleet.allocations import Allocation
-from kwokctl.fleet.claims import claimed_gpus, device_id, gpu_index, is_unhealthy
+from kwokctl.fleet.claimed_devices import claimed_gpus, device_id, gpu_index, is_unhealthy
 from kwokctl.fleet.devices import GPU, gpu_uuid
 
 GPU_3 = device_id("gpu.nvidia.com", "n-0", "gpu-3")

@@ -8,6 +8,7 @@ from kwokctl.clusters.scaling.objects.companion_objects import CompanionRenderer
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.resource_templates import find_template, load_templates, shape_files
+from kwokctl.errors import KwokctlError
 from kwokctl.fleet.devices import gpus
 from kwokctl.fleet.slices import gpu_facts
 
@@ -100,3 +101,45 @@ def test_labels_say_what_is_published() -> None:
 
     assert (found["architecture"], found["cudaComputeCapability"]) == ("Hopper", "9.1.0")
     assert found["driverVersion"] == "580.1.2"
+
+
+def test_parts_of_gpus_come_in_slices_of_64_beside_one_with_the_counters() -> None:
+    counters, *pages = slices("dgx-h100", ".mig = true")
+
+    assert "devices" not in counters["spec"]
+    known = {each["name"]: each["counters"] for each in counters["spec"]["sharedCounters"]}
+    assert known.keys() == {f"gpu-{number}-counter-set" for number in range(8)}
+    assert [len(each["spec"]["devices"]) for each in pages] == [52] * 4
+    assert {each["spec"]["pool"]["resourceSliceCount"] for each in (counters, *pages)} == {5}
+    devices = [device for each in pages for device in each["spec"]["devices"]]
+    assert len({each["name"] for each in devices}) == len(devices)
+    for device in devices:
+        [taken] = device["consumesCounters"]
+        assert taken["counters"].keys() <= known[taken["counterSet"]].keys()
+
+
+def test_the_whole_gpu_takes_all_and_its_parts_name_their_parent() -> None:
+    counters, first, *_ = slices("dgx-h100", ".mig = true")
+
+    devices = {each["name"]: each for each in first["spec"]["devices"]}
+    [whole] = devices["gpu-1"]["consumesCounters"]
+    assert whole["counters"] == counters["spec"]["sharedCounters"][1]["counters"]
+    part = devices["gpu-1-mig-3g40gb-9-4"]
+    assert part["attributes"]["parentUUID"] == devices["gpu-1"]["attributes"]["uuid"]
+    assert part["attributes"]["profile"] == {"string": "3g.40gb"}
+    assert part["capacity"]["memory"] == {"value": "40448Mi"}
+    [taken] = part["consumesCounters"]
+    assert {name for name in taken["counters"] if "slice" in name} == {
+        f"memory-slice-{number}" for number in (4, 5, 6, 7)
+    }
+
+
+def test_parts_of_an_unknown_gpu_are_refused_with_those_that_are_known() -> None:
+    with pytest.raises(KwokctlError, match="mig: the parts of the GPU 'NVIDIA B200' are not known"):
+        slices("dgx-b200", ".mig = true")
+
+
+def test_a_class_of_the_parts_comes_with_them() -> None:
+    classes = [each for each in made("dgx-h100", ".mig = true") if each["kind"] == "DeviceClass"]
+
+    assert [each["metadata"]["name"] for each in classes] == ["gpu.nvidia.com", "mig.nvidia.com"]

@@ -68,6 +68,14 @@ def test_without_zones_a_node_is_in_none() -> None:
     assert "topology.kubernetes.io/zone" not in topology_labels({"nodesPerRack": 4})
 
 
+def test_a_rack_that_is_a_domain_of_nvlink_is_in_the_place_as_both() -> None:
+    place = topology_place({"nodesPerRack": 4, "rackIsDomain": True}, "f", 5)
+
+    assert place.startswith("rack=f-rack-0001,")
+    assert place.endswith(",domain=f-rack-0001")
+    assert "domain" not in topology_place({"nodesPerRack": 4}, "f", 5)
+
+
 def test_labels_of_several_vocabularies_are_there_together() -> None:
     assert topology_labels({**BY, "vocabularies": ["gke", "kueue"]}) == {
         "cloud.google.com/gce-topology-block": "spine",

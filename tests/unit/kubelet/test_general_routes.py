@@ -44,7 +44,7 @@ async def test_it_answers_for_what_else_is_in_the_process(tmp_path: Path) -> Non
     assert metrics.endswith(f"{own}# HELP c C.\nc 1\n")
 
 
-@pytest.mark.parametrize("path", ["/run/a/b/c", "/runningpods/", "/logs/", "/debug/pprof/profile"])
+@pytest.mark.parametrize("path", ["/run/a/b/c", "/runningpods/", "/debug/pprof/profile"])
 async def test_what_is_never_served_is_off(tmp_path: Path, path: str) -> None:
     async with serving_kubelet(general_routes(str), tmp_path) as at:
         for method in ("GET", "POST"):

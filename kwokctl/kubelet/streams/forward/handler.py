@@ -27,7 +27,7 @@ from kwokctl.kubelet.streams.connections.websocket_connection import (
 from kwokctl.kubelet.streams.forward.forwarder import PodForwarder
 from kwokctl.kubelet.streams.spdy.spdy_frames import ResetStatus
 from kwokctl.kubelet.streams.stream_documents import ForwardEntry
-from kwokctl.kubelet.streams.targets import find_pod, pod_environment
+from kwokctl.kubelet.streams.stream_targets import find_pod, pod_environment
 
 CHANNEL_PROTOCOLS = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "")
 _MOST = 100

@@ -68,11 +68,6 @@ def data_frame(stream: int, data: bytes, *, is_last: bool = False) -> bytes:
     return _HEAD.pack(stream, _sized(len(data), Flag.FIN if is_last else Flag.NONE)) + data
 
 
-def syn_stream(stream: int, block: bytes, flags: Flag = Flag.NONE) -> bytes:
-    """Open a stream."""
-    return _control(Control.SYN_STREAM, _TWO.pack(stream, 0) + b"\0\0" + block, flags)
-
-
 def syn_reply(stream: int, block: bytes) -> bytes:
     """Accept a stream."""
     return _control(Control.SYN_REPLY, _ONE.pack(stream) + block)

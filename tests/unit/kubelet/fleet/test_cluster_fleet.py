@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
@@ -19,6 +19,7 @@ from tests.support.cluster_server import ClusterServer
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import serving
 from tests.support.fake_cluster import FakeCluster
+from tests.support.hit_nodes import hit, hit_by
 
 FAKE = select(annotation_selector="kwok.x-k8s.io/node=fake", label_selector="type=kwok")
 
@@ -114,10 +115,18 @@ async def test_the_name_and_the_labels_of_nodes_count_for_single_pods(cluster: F
 
 
 @pytest.mark.parametrize("is_watched", [True, False])
+@pytest.mark.parametrize(
+    "silence",
+    [
+        {KUBELET: "silent"},
+        hit_by(hit("x"), hit(kubelet="silent")),
+        hit_by(hit(kubelet="rebooting")),
+    ],
+)
 async def test_a_silent_kubelet_does_not_answer_until_it_is_back(
-    cluster: FakeCluster, is_watched: bool
+    cluster: FakeCluster, is_watched: bool, silence: Mapping[str, str]
 ) -> None:
-    cluster.change(NODES, "a", metadata={"annotations": {KUBELET: "silent"}})
+    cluster.change(NODES, "a", metadata={"annotations": dict(silence)})
     async with fleet_of(cluster) as (fleet, _):
         if is_watched:
             async with asyncio.timeout(60):
@@ -126,8 +135,15 @@ async def test_a_silent_kubelet_does_not_answer_until_it_is_back(
             await fleet.pod("default", "one")
         assert await fleet.pod("default", "gone") is None
 
-        cluster.change(NODES, "a", metadata={"annotations": {KUBELET: None}})
-        await eventually(lambda: not is_watched or KUBELET not in _annotations(fleet, "a"))
+        cluster.change(NODES, "a", metadata={"annotations": dict.fromkeys(silence)})
+        await eventually(lambda: not is_watched or not silence.keys() & _annotations(fleet, "a"))
+        assert await fleet.pod("default", "one") is not None
+
+
+async def test_a_kubelet_that_is_not_ready_answers(cluster: FakeCluster) -> None:
+    not_ready = dict(hit_by(hit(kubelet="not-ready")))
+    cluster.change(NODES, "a", metadata={"annotations": not_ready})
+    async with fleet_of(cluster) as (fleet, _):
         assert await fleet.pod("default", "one") is not None
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.kubelet.logs.lines import LogLine, LogWriter, parse_line, shown_time
+from kwokctl.kubelet.logs.log_lines import LogLine, LogWriter, parse_line, shown_time
 from kwokctl.kubelet.logs.log_query import LogQuery
 
 WRITTEN = (

@@ -110,12 +110,41 @@ async def test_a_part_of_mig_has_its_profile_and_its_own_memory() -> None:
     divided = gpu_node(labels=H100 | {"nvidia.com/gpu.count": "2"}, capacity={resource: "14"})
     pods = [gpu_pod(f"p{n}", n, on=divided, resource=resource) for n in (1, 8)]
     found = await HandFleet(pods, [divided], age=10).series(PAGE)
-    used = {name: value for name, value in found.items() if "FB_USED" in name}
+    used = {name: value for name, value in found.items() if "FB_USED" in name and "pod=" in name}
     assert [re.findall(r' ?(gpu="\d"|GPU_I_\w+="[^"]+"|pod="\w+")', name) for name in used] == [
         ['gpu="0"', 'GPU_I_PROFILE="1g.10gb"', 'GPU_I_ID="2"', 'pod="p1"'],
         ['gpu="1"', 'GPU_I_PROFILE="1g.10gb"', 'GPU_I_ID="2"', 'pod="p8"'],
     ]
     assert set(used.values()) == {round(round((81559 - 1024) / 7) * 0.8)}
+
+
+async def test_a_part_of_mig_that_no_container_has_is_idle_and_has_no_pod() -> None:
+    resource = "nvidia.com/mig-1g.10gb"
+    divided = gpu_node(labels=H100 | {"nvidia.com/gpu.count": "2"}, capacity={resource: "14"})
+    fleet = HandFleet([gpu_pod("p", 1, on=divided, resource=resource)], [divided], age=10)
+    found = await fleet.series(PAGE)
+
+    def of_parts(metric: str) -> dict[tuple[str, str], float]:
+        """Return the values by GPU and part."""
+        texts = {name: value for name, value in found.items() if metric in name}
+        places = [re.search(r'gpu="(\d)".*GPU_I_ID="(\d)"', name) for name in texts]
+        return {
+            (place[1], place[2]): value
+            for place, value in zip(places, texts.values(), strict=True)
+            if place
+        }
+
+    every = {(str(gpu), str(part)) for gpu in range(2) for part in range(1, 8)}
+    utilization, used, free = map(of_parts, ("GPU_UTIL", "FB_USED", "FB_FREE"))
+    assert utilization.keys() == used.keys() == free.keys() == every
+    room = round((81559 - 1024) / 7)
+    for place in every - {("0", "2")}:
+        assert (utilization[place], used[place], free[place]) == (0, 0, room)
+    assert utilization["0", "2"] == 90
+    assert sum('pod="' in name for name in found if "GPU_UTIL" in name) == 1
+    fleet.pods = []
+    fleet.changed()
+    assert 'pod="' not in (await fleet.get(PAGE)).decode()
 
 
 async def test_those_that_share_a_gpu_have_a_series_each() -> None:

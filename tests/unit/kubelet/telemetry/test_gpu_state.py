@@ -3,7 +3,7 @@ import pytest
 
 from kwokctl.fleet.device_health import DEVICE_HEALTH, DEVICE_INVENTORY
 from kwokctl.fleet.devices import GPU
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading
 from tests.support.gpu_nodes import H100, gpu_node, gpu_pod
 from tests.support.usage_fleet import START, HandFleet, node, running
 

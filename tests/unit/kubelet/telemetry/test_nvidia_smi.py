@@ -6,8 +6,8 @@ import pytest
 
 from kwokctl.fleet.devices import GPU, gpus
 from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
-from kwokctl.kubelet.streams.targets import ContainerTarget
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuUser
+from kwokctl.kubelet.streams.stream_targets import ContainerTarget
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading, GpuUser
 from kwokctl.kubelet.telemetry.nvidia_smi import NvidiaSmi
 from tests.support.gpu_readings import reading
 

@@ -148,6 +148,7 @@ def test_each_field_has_its_unit_in_heading_and_cell() -> None:
         "clocks.current.graphics": "1980 MHz",
         "clocks.current.sm": "1980 MHz",
         "clocks.current.memory": "2619 MHz",
+        "ecc.errors.uncorrected.volatile.total": "0",
     }
     listed = [line.split(" or ")[0] for line in output("--help-query-gpu").splitlines()]
     assert listed == list(expected)

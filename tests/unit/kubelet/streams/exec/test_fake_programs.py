@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from kwokctl.kubelet.streams.fake_programs import Printed
-from kwokctl.kubelet.streams.targets import ContainerTarget
+from kwokctl.kubelet.streams.stream_targets import ContainerTarget
 from tests.support.exec_clients import (
     ERROR,
     STDERR,

@@ -21,7 +21,7 @@ from kwokctl.errors import UsageError
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."
+_TEXT = "Run real Kubernetes control planes with thousands of fake nodes."
 MODULES: Mapping[str, tuple[str, ...]] = {
     "cluster": ("create", "delete", "start", "stop"),
     "get": ("get",),
@@ -30,9 +30,11 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "scale": ("scale",),
     "load": ("load",),
     "plan": ("plan",),
-    "fault": ("fault",),
+    "faults.fault": ("fault",),
+    "repair": ("repair",),
     "time_travel.snapshot": ("snapshot",),
     "measuring.measure": ("measure",),
+    "view": ("view",),
     "inspection.logs": ("logs", "export"),
     "inspection.port_forward": ("port-forward",),
     "passthrough": ("kubectl", "etcdctl", "etcdutl"),

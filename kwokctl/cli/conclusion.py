@@ -48,8 +48,9 @@ def conclude(call: Invocation, outcome: Outcome, output: str) -> None:
 
 
 def _print(call: Invocation, outcome: Outcome) -> None:
-    lead = f". {outcome.lead}:" if outcome.then else ""
-    call.console.line(outcome.message + lead)
+    call.console.line(outcome.message)
+    if outcome.then:
+        call.console.line(f"{outcome.lead}:")
     for command in outcome.then:
         call.console.line(f"  {command}", whole=True)
     if outcome.remark:

@@ -18,7 +18,7 @@ from kwokctl.config import checks
 from kwokctl.config.add_ons import folder as add_ons
 from kwokctl.config.add_ons.folder import AddOnShape
 from kwokctl.config.declaring import Spelling
-from kwokctl.config.document_kinds import API_VERSIONS, KINDS, KWOK, OWN, PROGRAM
+from kwokctl.config.document_kinds import API_VERSIONS, CUSTOM, OWN, PROGRAM
 from kwokctl.config.extras.extras_reader import FIELD as EXTRAS
 from kwokctl.config.extras.extras_reader import ExtraComponentShape
 from kwokctl.config.option_keys import KIND
@@ -29,7 +29,9 @@ from kwokctl.controller.configuration import KIND as OF_CONTROLLER
 from kwokctl.controller.configuration import OPTIONS, ControllerOption
 from kwokctl.controller.documents.program_documents import ContainerProgramShape
 from kwokctl.expr import yaml
-from kwokctl.faults.class_schema import SHAPED as FAULTS
+from kwokctl.faults.classes.class_schema import SHAPED as FAULTS
+from kwokctl.faults.repairs.policy_schema import SHAPED as POLICIES
+from kwokctl.faults.storms.schedule_schema import SHAPED as SCHEDULES
 from kwokctl.json_value import Json
 
 _RESOURCE = "KwokctlResource"
@@ -40,6 +42,8 @@ _SHAPED: tuple[Shaped, ...] = (
     (rules.KIND, rules.API_VERSION, SnapshotRules),
     (PROGRAM, OWN, ContainerProgramShape),
     *FAULTS,
+    *SCHEDULES,
+    *POLICIES,
 )
 _PRESERVED = "x-kubernetes-preserve-unknown-fields"
 _EXTENSION = "x-kubernetes-"
@@ -169,8 +173,8 @@ def _custom_kinds() -> dict[str, Json]:
         kind = definition["spec"]["names"]["kind"]
         (version,) = definition["spec"]["versions"]
         shape = _strict(version["schema"]["openAPIV3Schema"])
-        own = {"apiVersion": {"const": KWOK}, "kind": {"const": kind}}
-        found[kind] = {**shape, "properties": {**shape["properties"], **own}}
+        if kind in API_VERSIONS:  # FaultPages are for controllers alone
+            found[kind] = _named(shape, kind, API_VERSIONS[kind])
     return found
 
 
@@ -190,6 +194,8 @@ def _strict(shape: Json) -> Json:
         kept["properties"] = {name: _strict(each) for name, each in kept["properties"].items()}
         if not shape.get(_PRESERVED) and "additionalProperties" not in kept:
             kept["additionalProperties"] = False
+    if kept.get("exclusiveMinimum") is True:  # as OpenAPI 3.0 writes it
+        kept["exclusiveMinimum"] = kept.pop("minimum")
     for key in ("items", "additionalProperties"):
         if key in kept:
             kept[key] = _strict(kept[key])
@@ -204,7 +210,7 @@ _CHECKED: Mapping[checks.Check, Json] = {
     checks.address: {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]},
     checks.quantity: {"pattern": _QUANTITY},
     checks.network: {"pattern": r"^([0-9A-Fa-f:.]+/[0-9]{1,3})?$"},
-    checks.resource_kind: {"enum": list(KINDS[KWOK])},
+    checks.resource_kind: {"enum": list(CUSTOM)},
 }
 """The JSON schemas of texts that a check accepts."""
 

@@ -11,7 +11,7 @@ from kwokctl.errors import UsageError
 from kwokctl.host.certificates.pki import sign_client
 from kwokctl.host.ports import joined
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import KUBE_APISERVER, ClusterName
+from kwokctl.model import KUBE_APISERVER, KWOK_API_PROXY, ClusterName
 
 _LONGEST_NAME = 64
 _HOST = re.compile(
@@ -44,7 +44,8 @@ def portable_kubeconfig(
         key = (pki / f"{cluster_identities.ADMIN}.key").read_bytes()
     else:
         cert, key = sign_client(pki, user, groups)
-    server = f"https://{joined(address, port or saved.options.component(KUBE_APISERVER).port)}"
+    front = KWOK_API_PROXY if KWOK_API_PROXY in saved.names else KUBE_APISERVER
+    server = f"https://{joined(address, port or saved.options.component(front).port)}"
     return entries.embedded(
         context_name(name),
         server,

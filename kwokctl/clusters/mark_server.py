@@ -3,7 +3,6 @@
 import asyncio
 import os
 import socket
-import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -33,6 +32,7 @@ from kwokctl.errors import (
     UsageError,
 )
 from kwokctl.host.files import private_folder
+from kwokctl.host.peer_users import user_of_peer
 from kwokctl.json_value import Json
 from kwokctl.model import ClusterName
 
@@ -129,8 +129,6 @@ def _document(mark: Mark) -> Json:
     }
 
 
-_CREDENTIALS = struct.Struct("3i")
-"""Process, user and group of a peer (unix(7), SO_PEERCRED)."""
 _JSON = "application/json"
 _STATUS: tuple[tuple[type[KwokctlError], int], ...] = (
     (NotFoundError, 404),
@@ -183,20 +181,13 @@ class MarkServer:
 
     async def run(self, listening: socket.socket) -> None:
         """Serve the connections of a socket; close it in the end."""
-        await serve_each(listening, self._serve)
+        await serve_each([listening], self._serve)
 
     async def _serve(self, found: socket.socket) -> None:
-        if peer_user(found) == self._user:
+        if user_of_peer(found) == self._user:
             await self._http.serve(found, None)
         else:
             found.close()
-
-
-def peer_user(connection: socket.socket) -> int:
-    """Return the id of the user at the other end."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _, user, _ = _CREDENTIALS.unpack(credentials)
-    return int(user)
 
 
 async def _everybody(_request: Request, _certificate: object) -> None:

@@ -31,10 +31,12 @@ from kwokctl.clusters.state.resource_templates import (
     find_template,
     template_name,
     templates_for,
+    with_dialects,
     with_one_address,
 )
 from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.stopped_components import outage
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.config.config_documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.stages.stage_functions import Kubelet
@@ -45,8 +47,8 @@ from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.errors import RequestError, UnavailableError, UsageError, make_room
-from kwokctl.faults.catalogue import FaultCatalogue
-from kwokctl.host import files
+from kwokctl.faults.classes.catalogue import FaultCatalogue
+from kwokctl.host import noted_locks
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.server_metrics import EndedWatches
 from kwokctl.kube.kubeconfig.access import Access, load_access
@@ -97,7 +99,9 @@ async def scale(
         return await scale_with(access, request, templates, home, FOREIGN, faults)
     saved = load(home.paths(name), name)
     if saved.options.component(KWOK_CONTROLLER).binary:
-        templates = {request.kind: with_one_address(template)}
+        template = with_one_address(template)
+    dialects = saved.options.of(KwokControllerOptions).fault_dialects
+    templates = {request.kind: with_dialects(template, dialects)}
     access = load_access(home.paths(name).own_kubeconfig)
     with using(home.workdir, name):
         route = route_of(home, saved, data_path)
@@ -144,6 +148,7 @@ async def scale_with(
             supervision=supervision,
             managed_fields=route.managed_fields,
             etcd_quota=None if kv is None else EtcdQuota(kv, route.quota, home.progress),
+            keeps_taints=route.keeps_taints,
             insists=route.insists,
             tells_path=route.is_news,
             turn=_turn(home, access),
@@ -166,7 +171,9 @@ def _turn(home: Home, access: Access) -> Turn:
         async with AsyncExitStack() as stack:
             lock = home.workdir.set_lock(f"{access.server} {name}")
             try:
-                await stack.enter_async_context(files.turn(lock, doing=doing, waiting=waiting))
+                await stack.enter_async_context(
+                    noted_locks.turn(lock, doing=doing, waiting=waiting)
+                )
             except OSError as e:
                 home.progress.warn(
                     f"cannot lock '{lock}': do not scale this set twice at a time ({e.strerror})"

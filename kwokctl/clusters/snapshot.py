@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from kwokctl.clusters.faults_in_etcd import remove_faults
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.start import start_saved
 from kwokctl.clusters.state.data_folders import exchange, put_back, settle
@@ -47,6 +48,8 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     revision: int
     """The revision of etcd before the restore; all later ones are higher."""
+    faults_left_out: int = 0
+    """The number of Faults of the snapshot that the cluster does not have, as was asked."""
 
 
 async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: bool) -> SavedSnapshot:
@@ -63,14 +66,16 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
             return await snapshot_files.save(client, path, force=force, progress=home.progress)
 
 
-async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restored:
+async def restore_snapshot(
+    home: Home, name: ClusterName, path: Path, *, without_faults: bool = False
+) -> Restored:
     """Put the cluster back to what the snapshot holds, and start it.
 
     Revisions never go backwards: etcd continues beyond the last one, so every client that
     watches from an older revision has to list again. The API server is restarted with etcd,
     for it caches leases that the restored etcd does not know. Nothing is stopped before the new
     data are there; the old data are kept until the API answers again, and put back if it does
-    not.
+    not. With `without_faults` no controller ever sees the Faults of the snapshot.
     """
     with alone(home.workdir, name):
         snapshot_files.verify(path)
@@ -84,11 +89,18 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         check_room(path, paths.root)
         revision = await last_revision_of(runtime, name, setting)
         await _prepare(home, saved, path, bump_revision=revision + MARGIN)
+        left_out = 0
+
+        async def leave_out() -> None:
+            nonlocal left_out
+            left_out = await remove_faults(setting)
+
         async with _undone_on_failure(home, runtime, saved):
             await stop_all(home, runtime, saved.plan(runtime, paths))
             exchange(paths)
-            await start_saved(home, runtime, saved, wait=0)
-        return Restored(path=path, revision=revision)
+            first = leave_out if without_faults else None
+            await start_saved(home, runtime, saved, wait=0, before_controllers=first)
+        return Restored(path=path, revision=revision, faults_left_out=left_out)
 
 
 async def last_revision_of(runtime: Runtime, name: ClusterName, setting: Setting) -> int:

@@ -1,6 +1,6 @@
 """Starts a cluster that exists."""
 
-from functools import partial
+from collections.abc import Awaitable, Callable
 
 from kwokctl.clusters.launching.custom_resources import enabled_kinds, install_definitions
 from kwokctl.clusters.launching.launch import Patience, bring_up, got
@@ -58,8 +58,12 @@ async def start_saved(
     *,
     wait: float | None,
     timeout: float | None = None,
+    before_controllers: Callable[[], Awaitable[None]] | None = None,
 ) -> tuple[ComponentName, ...]:
-    """Start the components of a cluster that do not run; the caller holds its lock."""
+    """Start the components of a cluster that do not run; the caller holds its lock.
+
+    `before_controllers` is awaited when etcd and the API server run, and nothing else does yet.
+    """
     demand_whole(home.paths(saved.name), saved.name)
     settle(home.paths(saved.name))
     getting = artifacts(home, runtime, saved.options, saved.names, saved.artifacts)
@@ -69,7 +73,13 @@ async def start_saved(
     with held_ports(home, saved.name, saved.options, missing) as (_, held):
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)
-        prepare, early = partial(install_definitions, home, saved), not enabled_kinds(saved)
+
+        async def prepare() -> None:
+            if before_controllers is not None:
+                await before_controllers()
+            await install_definitions(home, saved)
+
+        early = not enabled_kinds(saved) and before_controllers is None
         started = await bring_up(home, runtime, plan, held, patience, prepare, early=early)
     # The API answers: the data that a killed restore has left in place work.
     forget_former(home.paths(saved.name))

@@ -16,6 +16,7 @@ from kwokctl.clusters.state.kept_documents import (
     runtime_documents,
 )
 from kwokctl.clusters.state.scheduler_config import check_scheduler_config
+from kwokctl.components.catalog import requested
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.cluster_plan import SELECTION, known_limits, selected
 from kwokctl.components.definitions.etcd import EtcdOptions
@@ -24,6 +25,7 @@ from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.definitions.kwok_kubelet import KwokKubeletOptions
+from kwokctl.components.dialect_heartbeats import check_dialect_heartbeats, cost_of_heartbeats
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
 from kwokctl.components.metrics_page import settle_rounds
 from kwokctl.config.config_documents import Document
@@ -40,6 +42,7 @@ from kwokctl.json_value import Json
 from kwokctl.model import (
     KUBE_APISERVER_INSECURE_PROXY,
     KUBE_CONTROLLER_MANAGER,
+    KWOK_API_PROXY,
     KWOK_CONTROLLER,
     ClusterName,
     ComponentName,
@@ -99,6 +102,8 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         )
     options = settle_rounds(options)
     controller = options.of(KwokControllerOptions)
+    with resolved.naming("dialect_heartbeats", "fault_dialects"):
+        check_dialect_heartbeats(controller, has_etcd_path=data_path.path == "etcd")
     custom = {*controller.enable_crds, *(given_options(documents).get("enableCRDs") or ())}
     with resolved.naming("stage"):
         stages = stages_in_force(options, documents)
@@ -117,7 +122,12 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         names=names,
         patches=patches,
         stages=stages.documents,
-        notes=(*said, *idle_patches(patches, names), *_notes_on_etcd(options)),
+        notes=(
+            *said,
+            *cost_of_heartbeats(controller),
+            *idle_patches(patches, names),
+            *_notes_on_etcd(options),
+        ),
     )
 
 
@@ -196,6 +206,7 @@ def check_settings(
             hint="choose a runtime that runs them in containers, or leave --memory-limit and "
             "--cpu-limit out",
         )
+    _check_api_faults(runtime, options, has_processes=has_processes)
     has_own_nodes = runtime.site(cluster).has_own_nodes
     if has_own_nodes and not options.of(KubeApiserverOptions).admission:
         raise UsageError(
@@ -210,6 +221,15 @@ def check_settings(
             f"'{KIND}.options.manageAllNodes' cannot be set on the runtime '{runtime.name}', "
             "which has a real node",
             hint="choose nodes by a label or an annotation",
+        )
+
+
+def _check_api_faults(runtime: Runtime, options: ClusterOptions, *, has_processes: bool) -> None:
+    if KWOK_API_PROXY in requested(options) and not has_processes:
+        raise UsageError(
+            f"'--api-faults' is not for the runtime '{runtime.name}', whose components dial the API server "
+            "in containers, past the proxy",
+            hint="choose --runtime binary, or leave it out",
         )
 
 

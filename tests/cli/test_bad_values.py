@@ -31,6 +31,8 @@ _FILLED = {
     "folder": "folder",
     "add_on": "jobset",
     "class_name": "xid-79",
+    "schedule": "night",
+    "node": "node-000000",
 }
 """What the other arguments of a verb are meanwhile."""
 _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
@@ -42,8 +44,12 @@ _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
     ("etcd", "delete"): {"endpoints": "127.0.0.1:1", "all": "true", "resource": "pods"},
     ("etcd", "snapshot", "record"): {"endpoints": "127.0.0.1:1"},
     ("etcd", "snapshot", "replay"): {"endpoints": "127.0.0.1:1"},
+    ("fault", "inject"): {"count": "1"},
+    ("fault", "clear"): {"all": "true"},
+    ("fault", "run"): {"file": bad_values.FILE},
     ("load", "run"): {"files": bad_values.FILE},
     ("measure", "compare"): {"run-a": "true", "run-b": "true"},
+    ("repair", "start"): {"action": "reboot"},
     ("scale",): {"replicas": "1"},
 }
 """What a verb needs meanwhile, where an argument could stand in its place; arguments beside options only."""

@@ -84,7 +84,7 @@ def offered(
         ("kwokctl create cluster --disable etcd,kube-sc", ["etcd,kube-scheduler"]),
         (
             "kwokctl create cluster --enable=kw",
-            ["--enable=kwok-controller", "--enable=kwok-kubelet"],
+            ["--enable=kwok-api-proxy", "--enable=kwok-controller", "--enable=kwok-kubelet"],
         ),
         (
             "kwokctl create cluster --enable ku",
@@ -101,6 +101,9 @@ def offered(
         ("kwokctl create cluster --disable lw", ["lws"]),
         ("kwokctl create cluster --components etcd,jobs", ["etcd,jobset"]),
         ("kwokctl create cluster --enable-crds St", ["Stage"]),
+        ("kwokctl create cluster --enable-crds Fa", ["Fault"]),
+        ("kwokctl fault inject xid-7", ["xid-74", "xid-79"]),
+        ("kwokctl fault explain xid-79 --dialect a", ["aks", "azurehpc"]),
         ("kwokctl snapshot save --filter pod,de", ["pod,deployment.apps"]),
         ("kwokctl snapshot export --filter endp", ["endpoints"]),
         ("kwokctl create cluster --etcd-binary ", ["<files>"]),
@@ -238,4 +241,4 @@ def test_a_shell_completes_commands_values_names_and_files(typed: Shell) -> None
 @pytest.mark.parametrize("typed", ["zsh", "fish"], indirect=True)
 def test_a_shell_that_shows_meanings_shows_them_whole(typed: Shell) -> None:
     typed.type("kwokctl \t\t")
-    typed.until("Print the script that completes kwokctl's commands and options in a shell")
+    typed.until("Create or delete nodes, GPU machines or pods until there are N")

@@ -93,7 +93,8 @@ def test_create_ends_with_the_commands_to_use_next(
     assert capfd.readouterr() == (
         "",
         (
-            "cluster 'mine' is ready; 'kwok-mine' is the current context. Now you can:\n"
+            "cluster 'mine' is ready; 'kwok-mine' is the current context\n"
+            "Now you can:\n"
             "  kubectl --context kwok-mine get nodes\n"
             "  kwokctl --name mine scale node --replicas 1000\n"
             "  kwokctl --name mine delete cluster\n"
@@ -150,9 +151,10 @@ def test_create_lists_each_difference_from_the_request_on_its_line(
     runner.answers["create_cluster"] = created(existed=True, drift=("--etcd-port: 1, not 2", "x"))
     assert words("create cluster --etcd-port 2") == 0
     lines = capfd.readouterr().err.splitlines()
-    assert lines[:2] == [
+    assert lines[:3] == [
         "warning: the cluster exists with other settings: --etcd-port: 1, not 2",
         "warning: the cluster exists with other settings: x",
+        "hint: 'create' does not change a cluster: delete it first, or give another --name",
     ]
 
 
@@ -283,6 +285,6 @@ def test_an_option_that_is_not_served_is_refused_before_anything_happens(
     assert words("create cluster --kueueviz-port 1234") == 2
     assert runner.calls == []
     assert capfd.readouterr().err == (
-        "error: '--kueueviz-port' is not supported: '--enable kueue,kueueviz' adds it, and chooses "
+        "error: '--kueueviz-port' is not supported: '--enable kueue,kueueviz' adds kueueviz, and chooses "
         "its port\n"
     )

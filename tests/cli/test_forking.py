@@ -50,7 +50,8 @@ def test_each_fork_has_a_number(
     assert words("create cluster --name a --from kwok --count 2") == 0
 
     assert capfd.readouterr().err.splitlines() == [
-        "'a-1', 'a-2' are made from 'kwok'. Now you can:",
+        "'a-1', 'a-2' are made from 'kwok'",
+        "Now you can:",
         "  kubectl --context kwok-a-1 get nodes",
         "  kubectl --context kwok-a-2 get nodes",
     ]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kwokctl.load.clear import Cleared, ClearRequest
+from kwokctl.load.load_verdict import LoadVerdict, RunVerdict
 from kwokctl.load.verbs import LoadRequest
-from kwokctl.load.verdict import LoadVerdict, RunVerdict
 from kwokctl.replacing import replace
 from tests.support.recording_runner import RecordingRunner
 
@@ -34,6 +34,13 @@ def file(tmp_path: Path) -> str:
     path = tmp_path / "load.yaml"
     path.write_text(_LOAD)
     return str(path)
+
+
+@pytest.fixture
+def with_hooks(file: str) -> str:
+    hooks = "spec:\n  hooks: {before: [touch one], after: [touch two]}"
+    Path(file).write_text(_LOAD.replace("spec:", hooks))
+    return file
 
 
 def requested(runner: RecordingRunner) -> Any:
@@ -62,7 +69,7 @@ def test_the_end_of_a_run_says_how_many_were_accepted_and_how_to_remove_them(
     runner.answers["run_in_cluster"] = ended(_VERDICT)
     assert words(f"load run -f {file}") == 0
     said = capfd.readouterr().err
-    assert "run 'abc' has ended: web: 1,000 of 1,000 arrivals accepted. Remove what" in said
+    assert "run 'abc' has ended: web: 1,000 of 1,000 arrivals accepted\nRemove what" in said
     assert "kwokctl load clear --run" in said
 
 
@@ -161,3 +168,32 @@ def test_where_there_is_nothing_to_remove_nothing_has_changed(
     assert words("load clear -o json") == 0
     document = json.loads(capfd.readouterr().out)
     assert (document["changed"], document["result"]) == (False, {"objects": {}})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "load run -f {}",
+        "measure --record record.jsonl --load {}",
+        "measure compare --run-a true --run-b true --record record.jsonl --load {}",
+    ],
+)
+def test_commands_of_a_load_are_run_only_if_the_user_agrees(
+    words: Words, runner: RecordingRunner, with_hooks: str, command: str, capfd: Any
+) -> None:
+    asked = command.format(with_hooks)
+
+    assert words(asked) == 2
+    said = capfd.readouterr().err
+    assert "'spec.hooks' runs commands on this machine: 'touch one', 'touch two'" in said
+    assert "--allow-hooks" in said
+    assert runner.calls == []
+
+
+def test_who_agrees_in_advance_is_not_asked(
+    words: Words, runner: RecordingRunner, with_hooks: str
+) -> None:
+    runner.answers["run_in_cluster"] = ended(_VERDICT)
+    assert words(f"load run -f {with_hooks} --allow-hooks") == 0
+
+    assert requested(runner).loads[0].spec.hooks.after == ("touch two",)

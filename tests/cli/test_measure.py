@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli.main import run
-from kwokctl.measure.record.file import RecordWriter
-from kwokctl.measure.request import MeasureRequest
+from kwokctl.measure.pages.page_data import IntervalsItem
+from kwokctl.measure.record.record_file import RecordWriter
+from kwokctl.measure.running.request import MeasureRequest
 from tests.cli.conftest import Kwokctl
 from tests.support.measured import BEGIN, END, MS, SHAPE, TEXTS, header, history, life
+from tests.support.pages import document_of, items_of, numbers_of_page
 from tests.support.recording_runner import RecordingRunner
 
 
@@ -33,6 +35,43 @@ def test_a_file_is_a_record_whose_figures_are_computed_again(
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == named.stdout
     assert json.loads(done.stdout)["figures"]["pods.created"]["value"]["value"] == 2
+
+
+def test_a_page_is_written_with_the_figures_of_the_json_report(
+    in_process: Kwokctl, record: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.html"
+    done = in_process("measure", str(record), "-o", "json", "--report", str(file))
+    printed = in_process("measure", str(record), "-o", "html", "--with-pods")
+
+    figures = json.loads(done.stdout)["figures"]
+    page = document_of(file.read_text("utf-8"))
+    p99 = numbers_of_page(page)["pods.created_to_bound.p99"][0]
+    assert float(p99) == figures["pods.created_to_bound"]["value"]["p99"]
+    assert (tmp_path / "run.pods.csv").read_text("utf-8").count("\n") == 3
+    assert f"every pod stands in '{tmp_path / 'run.pods.csv'}'" in done.stderr
+    assert [each.name for each in document_of(printed.stdout).downloads] == ["pods.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("x.jsonl", "--with-pods"), "'--with-pods' needs a page"),
+        (("x.jsonl", "--with-pods", "--report", "x.md"), "'--with-pods' needs a page"),
+        (
+            ("--with-pods", "--report", "x.html", "--repeat", "2", "--", "true"),
+            "'--with-pods' is for the page of one run",
+        ),
+    ],
+)
+def test_pods_are_kept_only_in_a_page_of_one_run(
+    in_process: Kwokctl, record: Path, words: tuple[str, ...], problem: str
+) -> None:
+    given = [str(record) if word == "x.jsonl" else word for word in words]
+    done = in_process("measure", *given)
+
+    assert done.returncode == 2
+    assert problem in done.stderr
 
 
 def test_common_options_may_stand_before_the_file(in_process: Kwokctl, record: Path) -> None:
@@ -60,7 +99,7 @@ def test_a_failed_assertion_fails_the_command_and_all_are_shown(
         (("--assert", "pods.bound"), "'--assert' is 'pods.bound', column 11: there must be one of"),
         (("--by", "colour"), "'--by' is 'colour'"),
         (("--by", "label:"), "'--by' is 'label:'"),
-        (("--report", "x.html"), "'--report' is 'x.html', whose ending names no form"),
+        (("--report", "x.pdf"), "'--report' is 'x.pdf', whose ending names no form"),
         (("--from", "now"), "'--from' is 'now'"),
         (("--until", "x"), "no option '--until'"),
     ],
@@ -283,6 +322,22 @@ def test_a_comparison_fails_only_beyond_the_limit(
     report = json.loads(done.stdout)
     assert [each["verdict"] for each in report["figures"]] == ["worse", "worse"]
     assert report["passed"] is (code == 0)
+
+
+def test_a_comparison_is_a_page_with_the_figures_of_its_json(
+    in_process: Kwokctl, sides: tuple[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "compared.html"
+    done = in_process("measure", "compare", *sides, "-o", "json", "--report", str(file))
+    printed = in_process("measure", "compare", *sides, "-o", "html")
+
+    figures = {each["figure"]: each for each in json.loads(done.stdout)["figures"]}
+    assert file.read_text("utf-8") == printed.stdout
+    item = items_of(document_of(printed.stdout))["differences"]
+    assert isinstance(item, IntervalsItem)
+    assert {row.name: (row.verdict, row.low) for row in item.rows} == {
+        name: ("worse", 100 * (each["low"] - 1)) for name, each in figures.items()
+    }
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,8 @@ def test_a_save_says_what_is_left_out(
         Path("x"), ("po", "gadget", "no"), False,
     )  # fmt: skip
     assert capfd.readouterr().err.splitlines() == [
-        "wrote the cluster 'kwok' to 'a b.yaml' (1,234 objects, 2.0 MB). Restore it with:",
+        "wrote the cluster 'kwok' to 'a b.yaml' (1,234 objects, 2.0 MB)",
+        "Restore it with:",
         "  kwokctl snapshot restore --format k8s --path 'a b.yaml'",
         "it does not have: gadget",
         "Secrets are left out; --with-secrets adds them",
@@ -144,6 +145,17 @@ def test_a_program_sees_that_a_restore_is_partial(
     assert words("snapshot restore --format k8s --path a.yaml -o json") == 1
 
     assert len(json.loads(capfd.readouterr().out)["result"]["failed"]) == 5
+
+
+def test_a_restore_says_how_many_faults_it_left_out(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["restore_objects"] = replace(RESTORED, failed=(), faults_left_out=1_200)
+
+    assert words("snapshot restore --format k8s --path a.yaml --without-faults") == 0
+
+    assert runner.calls[0][2] == {"without_faults": True}
+    assert "1,200 Faults left out" in capfd.readouterr().err
 
 
 def test_a_restore_without_refusals_succeeds(

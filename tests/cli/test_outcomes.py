@@ -11,6 +11,7 @@ import yaml
 from kwokctl import errors
 from kwokctl.cli.main import run
 from kwokctl.clusters.delete import Deleted
+from kwokctl.clusters.object_files.recording.record import Recorded
 from kwokctl.clusters.scaling.scale_request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
 from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
@@ -37,6 +38,11 @@ SAVED = SavedSnapshot(path=Path("a b.db"), size=40_000_000, sha256="ab")
 RESTORED = Restored(path=Path("a.db"), revision=7)
 
 
+RECORDED = Recorded(
+    path=Path("a.gz"), size=18_000, objects=5, changes=3, unknown=(), lacks_secrets=False
+)
+
+
 MARK = Mark(
     name="a", made=0, prefix="/registry", revision=5, baseline=5, witness=5,
     objects=1_234, size=2_000_000, file="a_5.content",
@@ -61,18 +67,19 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         (
             "start cluster --wait",
             {"start_cluster": ("etcd",)},
-            ["cluster 'kwok' is ready. Look at it with:", "kwokctl get components -o wide"],
+            ["cluster 'kwok' is ready", "Look at it with:", "kwokctl get components -o wide"],
         ),
         (
             "start cluster",
             {"start_cluster": ()},
-            ["cluster 'kwok' runs already. Look at it with:", "kwokctl get components -o wide"],
+            ["cluster 'kwok' runs already", "Look at it with:", "kwokctl get components -o wide"],
         ),
         (
             "stop cluster --name mine",
             {"stop_cluster": ("etcd",)},
             [
-                "cluster 'mine' is stopped; its data stays. Start it again with:",
+                "cluster 'mine' is stopped; its data stays",
+                "Start it again with:",
                 "kwokctl --name mine start cluster",
             ],
         ),
@@ -80,7 +87,8 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "stop cluster",
             {"stop_cluster": ()},
             [
-                "cluster 'kwok' was stopped already; its data stays. Start it again with:",
+                "cluster 'kwok' was stopped already; its data stays",
+                "Start it again with:",
                 "kwokctl start cluster",
             ],
         ),
@@ -88,15 +96,35 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "snapshot save --path x",
             {"save_snapshot": SAVED},
             [
-                "saved the cluster 'kwok' to 'a b.db' (40.0 MB). Restore it with:",
+                "saved the cluster 'kwok' to 'a b.db' (40.0 MB)",
+                "Restore it with:",
                 "kwokctl snapshot restore --path 'a b.db'",
+            ],
+        ),
+        (
+            "snapshot record --path a.gz",
+            {"record_cluster": RECORDED},
+            [
+                "recorded the cluster 'kwok' in 'a.gz' (5 objects, then 3 changes, 18 kB)",
+                "Replay it with:",
+                "kwokctl snapshot replay --path a.gz",
+            ],
+        ),
+        (
+            "snapshot record --path a.gz",
+            {"record_cluster": replace(RECORDED, changes=0)},
+            [
+                "recorded the cluster 'kwok' in 'a.gz' (5 objects, then 0 changes, 18 kB)",
+                "Restore the objects with:",
+                "kwokctl snapshot restore --format k8s --path a.gz",
             ],
         ),
         (
             "snapshot mark a",
             {"mark_cluster": MARK},
             [
-                "marked the cluster 'kwok' as 'a' (1,234 objects, 2.0 MB). Go back to it with:",
+                "marked the cluster 'kwok' as 'a' (1,234 objects, 2.0 MB)",
+                "Go back to it with:",
                 "kwokctl snapshot rewind a",
             ],
         ),
@@ -114,10 +142,20 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "snapshot restore --path a.db",
             {"restore_snapshot": RESTORED},
             [
+                "cluster 'kwok' is restored from 'a.db'; clients must list again before they watch",
+                "List the objects with:",
+                "kwokctl kubectl get nodes,pods --all-namespaces",
+            ],
+        ),
+        (
+            "snapshot restore --path a.db --without-faults",
+            {"restore_snapshot": replace(RESTORED, faults_left_out=2)},
+            [
                 (
-                    "cluster 'kwok' is restored from 'a.db'; clients must list again before they watch. "
-                    "List the objects with:"
+                    "cluster 'kwok' is restored from 'a.db' without its 2 Faults; clients must list again before "
+                    "they watch"
                 ),
+                "List the objects with:",
                 "kwokctl kubectl get nodes,pods --all-namespaces",
             ],
         ),
@@ -125,7 +163,8 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale node --replicas 1000 --wait",
             {"scale": SCALED},
             [
-                "'node' has 1,000 nodes, all Ready (990 created). See them with:",
+                "'node' has 1,000 nodes, all Ready (990 created)",
+                "See them with:",
                 "kwokctl kubectl get nodes -l kwok.x-k8s.io/kwokctl-scale=node",
             ],
         ),
@@ -133,7 +172,8 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale pod --replicas 1 -n web",
             {"scale": ScaleResult(kind="Pod", name="pod", namespace="web", deleted=9, existing=10)},
             [
-                "'pod' has 1 pod (9 deleted). See them with:",
+                "'pod' has 1 pod (9 deleted)",
+                "See them with:",
                 "kwokctl kubectl -n web get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
             ],
         ),
@@ -146,10 +186,8 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale pod --replicas 0",
             {"scale": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9, held=1)},
             [
-                (
-                    "'pod' has 0 pods (9 deleted); 1 more exists until its finalizers are removed. "
-                    "See them with:"
-                ),
+                "'pod' has 0 pods (9 deleted); 1 more exists until its finalizers are removed",
+                "See them with:",
                 "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
             ],
         ),
@@ -157,7 +195,8 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale node --replicas 5",
             {"scale": ScaleResult(kind="Node", name="node", existing=5, companions=1)},
             [
-                "'node' has 5 nodes (1 companion created). See them with:",
+                "'node' has 5 nodes (1 companion created)",
+                "See them with:",
                 "kwokctl kubectl get nodes -l kwok.x-k8s.io/kwokctl-scale=node",
             ],
         ),
@@ -165,7 +204,8 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale pod --replicas 5",
             {"scale": ScaleResult(kind="Pod", name="pod", existing=5)},
             [
-                "'pod' has 5 pods (nothing to do). See them with:",
+                "'pod' has 5 pods (nothing to do)",
+                "See them with:",
                 "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
             ],
         ),
@@ -197,14 +237,14 @@ def test_a_command_that_changes_something_ends_with_a_sentence_or_a_document(
     runner.answers.update(answers)
 
     assert words(text) == 0
-    assert capfd.readouterr().err.splitlines() == [lines[0], *(f"  {line}" for line in lines[1:])]
+    assert capfd.readouterr().err.splitlines() == [*lines[:2], *(f"  {line}" for line in lines[2:])]
 
     assert words(f"{text} -o json") == 0
     out, err = capfd.readouterr()
     document = json.loads(out)
     assert list(document) == ["command", "cluster", "changed", "message", "seconds", "result"]
     assert text.startswith(document["command"])
-    assert document["message"] == (lines[0].rpartition(". ")[0] or lines[0])
+    assert document["message"] == lines[0]
     assert isinstance(document["result"], dict)
     assert err == ""
 

@@ -28,42 +28,36 @@ def test_help_shows_the_commands_in_the_order_in_which_they_are_needed(kwokctl: 
     assert done.stdout == snapshot("""\
 Usage: kwokctl [OPTIONS] COMMAND ...
 
-  Run real Kubernetes control planes with thousands of fake nodes on this
-  machine.
+  Run real Kubernetes control planes with thousands of fake nodes.
 
 Cluster commands:
   create        Create a cluster
   delete        Delete a cluster
   start         Start a cluster that was stopped
   stop          Stop a cluster and keep its data
-  get           Show clusters, their components and access
-  status        Show a cluster on one screen, and what is wrong with it
-  doctor        Find out what is wrong with this machine and with a cluster,
-                and name the remedies
-  scale         Create or delete objects until there are as many as requested
-  load          Let objects arrive and change, and remove them
+  get           Show clusters, their components, fleets and access
+  status        Show a cluster and its problems on one screen
+  doctor        Find problems of this machine and a cluster, with remedies
+  scale         Create or delete nodes, GPU machines or pods until there are N
+  load          Let Jobs, pods and others arrive in a rhythm, and remove them
   plan          Estimate the etcd size and the memory that nodes and pods need
-  fault         List and explain the faults that fleets have
+  fault         Break GPUs, nodes, racks, pods or the API, and undo it exactly
+  repair        Repair broken nodes, by hand and by policies
   snapshot      Save and restore a cluster's data, and rewind it
-  measure       Measure how fast pods and Jobs are scheduled, run and end, in
-                any cluster
+  measure       Measure how fast pods and Jobs are scheduled, run and end
+  view          Show a running cluster on a page in the browser
   logs          Print the log of a component
   export        Export the logs and the configuration of a cluster
-  port-forward  Forward a port of this machine's loopback address to a
-                component, until interrupted
+  port-forward  Forward a port of this machine to a component
 
 Tools:
-  kubectl     Run kubectl on a cluster; all arguments after it go to kubectl
-  etcdctl     Run etcdctl on a cluster's etcd; all arguments after it go to
-              etcdctl
-  etcdutl     Run etcdutl, which works on files; all arguments after it go to
-              etcdutl
+  kubectl     Run kubectl on a cluster; all arguments go to kubectl
+  etcdctl     Run etcdctl on a cluster's etcd; all arguments go to etcdctl
+  etcdutl     Run etcdutl, which works on files; all arguments go to etcdutl
   etcd        Read and change objects in etcd directly, past the API server
   kectl       Same as 'etcd', with the command line of the original's kectl
-  env         Print the variables with which kubectl and etcdctl work on a
-              cluster
-  completion  Print the script that completes kwokctl's commands and options
-              in a shell
+  env         Print the variables with which kubectl and etcdctl use a cluster
+  completion  Print the script with which a shell completes commands
   help        Print the help of a command: kwokctl help create cluster
   config      Show, tidy and convert the configuration
   stage       Check, explain and test Stages
@@ -71,17 +65,12 @@ Tools:
   artifacts   Manage the programs that clusters run
   addons      Show the add-ons and optional components
 
-Options:
-  --version  Print the version
-
 Everywhere:
+  --version          Print the version, without a command
   --name NAME        The cluster [default: kwok]
-  -c, --config FILE  Configuration file, '-' for standard input; may be
-                     repeated, or a comma-separated list
-  --dry-run          Print the steps, as a script for sh if possible, and
-                     change nothing
-  -v, --v LEVEL      Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2
-                     [default: INFO]
+  -c, --config FILE  Configuration file, '-' for standard input; repeatable
+  --dry-run          Print the steps, for sh if possible, and change nothing
+  -v, --v LEVEL      Log level: DEBUG, WARN, ERROR, INFO+2, 4 [default: INFO]
   -h, --help         Show this help
 """)
 
@@ -109,8 +98,8 @@ Commands:
            may read
   restore  Replace the etcd database, or create and update the objects of a
            file
-  export   Write the objects of any cluster to a file that 'snapshot restore
-           --format k8s' takes
+  export   Write the objects of any cluster to a file for 'snapshot restore
+           --format k8s'
   record   Record the objects of a cluster and all changes to them, until
            Ctrl-C
   replay   Replay recorded changes with their original timing; scheduler and
@@ -121,17 +110,14 @@ Commands:
            keep running
   list     List the marks of a cluster, the latest last
   drop     Remove a mark; the cluster stays as it is
-  serve    Mark and rewind a cluster for other programs, at a unix socket,
-           until interrupted
+  serve    Serve marks and rewinds of a cluster to other programs on a unix
+           socket, until interrupted
 
 Everywhere:
   --name NAME        The cluster [default: kwok]
-  -c, --config FILE  Configuration file, '-' for standard input; may be
-                     repeated, or a comma-separated list
-  --dry-run          Print the steps, as a script for sh if possible, and
-                     change nothing
-  -v, --v LEVEL      Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2
-                     [default: INFO]
+  -c, --config FILE  Configuration file, '-' for standard input; repeatable
+  --dry-run          Print the steps, for sh if possible, and change nothing
+  -v, --v LEVEL      Log level: DEBUG, WARN, ERROR, INFO+2, 4 [default: INFO]
   -h, --help         Show this help
 """)
     )

@@ -20,13 +20,10 @@ class Console(Progress, Protocol):
         """Whether a person is watching."""
         ...
 
-    def line(
-        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
-    ) -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write lines; `label` is kwokctl's and may be coloured, `text` is not trusted.
 
-        What is `whole` is for copying, so that no line is parted where a terminal is narrow; what is to be
-        `cut` ends there with an ellipsis.
+        What is `whole` is for copying: no line is parted where a terminal is narrow.
         """
         ...
 

@@ -6,14 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from kwokctl.cli.output.console import Console
-from kwokctl.errors import ComponentError, KwokctlError, TimedOutError, UnavailableError
+from kwokctl.errors import KwokctlError, UnavailableError
 
 _PASSED_THROUGH = frozenset({"kubectl", "etcdctl", "etcdutl", "kectl"})
 _NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _OUTPUT = ("-o", "--output")
-_OUTPUT_LABEL = "output:"
-_ABOUT_LOGS = (ComponentError, TimedOutError)
-"""Errors whose detail is the end of a log."""
 
 
 def wants_json(words: Sequence[str]) -> bool:
@@ -38,18 +35,7 @@ def report(errors: Sequence[KwokctlError], console: Console, *, as_json: bool) -
         if error.hint:
             console.line(error.hint, label="hint:")
         if error.detail:
-            _report_detail(error, console)
-
-
-def _report_detail(error: KwokctlError, console: Console) -> None:
-    """Write what a program said; of a log each line is cut to a terminal's width."""
-    if not isinstance(error, _ABOUT_LOGS):
-        console.line(error.detail or "", label=_OUTPUT_LABEL)
-        return
-    label = _OUTPUT_LABEL
-    for line in (error.detail or "").splitlines():
-        console.line(line, label=label, cut=True)
-        label = ""
+            console.line(error.detail, label="output:", whole=True)
 
 
 def expected(error: BaseException) -> Iterator[KwokctlError]:

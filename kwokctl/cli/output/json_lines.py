@@ -42,9 +42,7 @@ class JsonLines:
         self._clock = clock
         self._beat = beat
 
-    def line(
-        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
-    ) -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write a line, of the level that its label says; a label that says none stays before it."""
         level = _LEVELS.get(label)
         message = text if level or not label else f"{label} {text}"
@@ -71,6 +69,11 @@ class JsonLines:
     def warn(self, text: str) -> None:
         """Write a line that the user must not miss."""
         self.line(text, label="warning:")
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Go on: whole lines do not get in the way."""
+        yield
 
     def abandon(self) -> None:
         """Do nothing: whole lines leave nothing behind."""

@@ -12,7 +12,8 @@ from kwokctl.cli.output import standard_streams
 from kwokctl.cli.output.characters import encodable
 from kwokctl.cli.output.progress_rows import safe
 
-_OF_DISK_OR_TERMINAL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
+_UNREADABLE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE))
+"""Errors of a disk that is full, a terminal that is gone, and a pipe whose reader has ended: after Ctrl-C `tee` ends first."""
 _QUOTED = re.compile(r"(?<!\w)'[^']*'(?!\w)")
 """A name or a command in a message."""
 _HELD = "\x1f"
@@ -35,23 +36,18 @@ class Writer:
         self.stream = stream
         self.is_coloured = is_coloured
 
-    def line(
-        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
-    ) -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write `label`, in its colour, and `text` without control characters.
 
-        On a terminal lines end between words, unless the text is one to copy: then it is kept `whole`, or one of
-        which the beginning says enough: then it is `cut`. A log on a full disk, or a terminal that is gone, does not end the command.
+        On a terminal lines end between words, unless the text is one to copy: then it is kept `whole`. A log on a full disk, a
+        terminal or a reader that is gone, do not end the command: it must be able to put back what it has changed.
         """
         colour = _COLOURS.get(label.strip()) if self.is_coloured else None
         label = encodable(label, self.stream.encoding)
         words = encodable(safe(text), self.stream.encoding)
         words = f"{label} {words}".rstrip() if label else words
         width = 0 if whole else _columns(self.stream)
-        if width and cut and len(words) > width:
-            end = encodable("…", self.stream.encoding)
-            words = words[: width - len(end)] + end
-        elif width:
+        if width:
             words = "\n".join(part for line in words.split("\n") for part in parted(line, width))
         if colour:
             words = f"\x1b[{colour}m{label}\x1b[0m{words.removeprefix(label)}"
@@ -59,7 +55,7 @@ class Writer:
             self.stream.write(f"{words}\n")
             self.stream.flush()
         except OSError as e:
-            if e.errno not in _OF_DISK_OR_TERMINAL:
+            if e.errno not in _UNREADABLE:
                 raise
             standard_streams.drop(self.stream.fileno())
 

@@ -31,11 +31,9 @@ class Plain:
         self._clock = clock
         self._beat = beat
 
-    def line(
-        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
-    ) -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write a line."""
-        self._writer.line(text, label=label, whole=whole, cut=cut)
+        self._writer.line(text, label=label, whole=whole)
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
@@ -58,6 +56,11 @@ class Plain:
     def warn(self, text: str) -> None:
         """Write a line that the user must not miss."""
         self.line(text, label="warning:")
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Go on: whole lines do not get in the way."""
+        yield
 
     def abandon(self) -> None:
         """Do nothing: whole lines leave nothing behind."""

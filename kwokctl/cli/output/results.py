@@ -18,8 +18,8 @@ from kwokctl.errors import KwokctlError
 from kwokctl.json_value import Json
 
 _NARROWEST = 40
-_BETWEEN = " " * 3
-"""The gap between two columns."""
+_GAP = 3
+"""Spaces between two columns, where there is room for them."""
 _WORTH_CUTTING = 12
 """Characters of a cell that are shown at the least, if it must be cut."""
 
@@ -88,18 +88,24 @@ def emit_data(data: object, output: str) -> None:
 
 
 def emit_table(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], *, widths: Sequence[int] = ()
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    widths: Sequence[int] = (),
+    ends_in_prose: bool = False,
 ) -> list[int]:
     """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line, and its indentation.
 
-    On a terminal no line is longer than it is wide: an ellipsis is in place of what has no room. Later rows are written without headings, in the
-    `widths` that the first table returned.
+    On a terminal no line is longer than it is wide: columns stand closer where that makes room for all, else an ellipsis is in place of what has
+    no room; only the prose of a last column goes on in the next line. Later rows are written without headings, in the `widths` that the first
+    table returned.
     """
     cells = [[_on_one_line(cell) for cell in row] for row in rows]
     if headings:
         cells.insert(0, list(headings))
         widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
-    emit("\n".join(_fitted(row, widths) for row in cells))
+    fitted = _prose if ends_in_prose else _fitted
+    emit("\n".join(fitted(row, widths) for row in cells))
     return list(widths)
 
 
@@ -110,14 +116,38 @@ def _on_one_line(cell: str) -> str:
 
 def _fitted(row: Sequence[str], widths: Sequence[int]) -> str:
     """Write a row; on a terminal cut to its width, between columns unless much of one can be shown."""
-    line = _BETWEEN.join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
-    if not sys.stdout.isatty() or len(line) <= (columns := shutil.get_terminal_size().columns):
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    between = " " * _gap(widths, columns)
+    line = between.join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+    if columns is None or len(line) <= columns:
         return line
     cut = encodable("…", sys.stdout.encoding)
     room = columns - len(cut)
-    starts = accumulate((width + len(_BETWEEN) for width in widths), initial=0)
+    starts = accumulate((width + len(between) for width in widths), initial=0)
     start = max(each for each in starts if each <= room)
     return line[: start if start and room - start < _WORTH_CUTTING else room] + cut
+
+
+def _prose(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Write a row; on a terminal its last cell is a column of text, if there is room for one."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    before = sum(widths[:-1]) + _GAP * (len(widths) - 1)
+    if columns - before < _NARROWEST // 2:
+        return _fitted(row, widths)
+    from textwrap import wrap
+
+    first, *others = wrap(row[-1], columns - before) or [""]
+    line = (" " * _GAP).join([*(c.ljust(w) for c, w in zip(row, widths[:-1], strict=False)), first])
+    return "\n".join([line.rstrip(), *(" " * before + each for each in others)])
+
+
+def _gap(widths: Sequence[int], columns: int | None) -> int:
+    """Return the widest gap with which all columns have room; the usual one if there is none."""
+    gaps = range(_GAP, 0, -1)
+    fitting = (
+        gap for gap in gaps if columns is None or sum(widths) + gap * (len(widths) - 1) <= columns
+    )
+    return next(fitting, _GAP)
 
 
 def parted(line: str, *, hanging: int | None = None) -> list[str]:

@@ -50,13 +50,13 @@ class Terminal:
         self._rows: list[Row] = []
         self._timer: threading.Timer | None = None
         self._live: Live | None = None
+        self._asides = 0
+        """The programs of the user that have the screen now."""
 
-    def line(
-        self, text: str = "", *, label: str = "", whole: bool = False, cut: bool = False
-    ) -> None:
+    def line(self, text: str = "", *, label: str = "", whole: bool = False) -> None:
         """Write a line above the steps under way."""
         with self._lock, self._cleared():
-            self._writer.line(text, label=label, whole=whole, cut=cut)
+            self._writer.line(text, label=label, whole=whole)
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
@@ -79,6 +79,21 @@ class Terminal:
         """Write a line that the user must not miss."""
         self.line(text, label="warning:")
 
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Paint nothing meanwhile: a spinner would paint over what the program writes."""
+        with self._lock:
+            self._asides += 1
+            self._stop_painting()
+            for row in self._rows:
+                self._writer.line(row.title, label="  " * row.depth + "·")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._asides -= 1
+                self._paint_soon()
+
     def abandon(self) -> None:
         """Show the cursor again; takes no lock, since the process may be waiting for one."""
         self._writer.stream.write(f"\r{_SHOW_CURSOR}")
@@ -87,10 +102,7 @@ class Terminal:
     def _begin(self, row: Row) -> None:
         with self._lock:
             self._rows.append(row)
-            if self._live is None and self._timer is None:
-                self._timer = threading.Timer(self._paint_after, self._paint)
-                self._timer.daemon = True
-                self._timer.start()
+            self._paint_soon()
 
     def _end(self, row: Row, mark: str) -> None:
         with self._lock:
@@ -99,11 +111,17 @@ class Terminal:
                 self._stop_painting()
             self.line(f"{row.title} ({row.in_all(self._clock())})", label="  " * row.depth + mark)
 
+    def _paint_soon(self) -> None:
+        if self._rows and not self._asides and self._live is None and self._timer is None:
+            self._timer = threading.Timer(self._paint_after, self._paint)
+            self._timer.daemon = True
+            self._timer.start()
+
     def _paint(self) -> None:
         """Begin to paint; called by the timer."""
         with self._lock:
             self._timer = None
-            if self._rows and self._live is None:
+            if self._rows and not self._asides and self._live is None:
                 self._live = self._opened()
 
     def _opened(self) -> "Live":

@@ -33,8 +33,7 @@ _EVERYWHERE: Mapping[str, object] = {
             "--config",
             "-c",
             metavar="FILE",
-            help="Configuration file, '-' for standard input; may be repeated, or a "
-            "comma-separated list",
+            help="Configuration file, '-' for standard input; repeatable",
             rich_help_panel=EVERYWHERE,
         ),
     ],
@@ -42,7 +41,7 @@ _EVERYWHERE: Mapping[str, object] = {
         bool,
         typer.Option(
             "--dry-run",
-            help="Print the steps, as a script for sh if possible, and change nothing",
+            help="Print the steps, for sh if possible, and change nothing",
             rich_help_panel=EVERYWHERE,
         ),
     ],
@@ -52,7 +51,7 @@ _EVERYWHERE: Mapping[str, object] = {
             "--v",
             "-v",
             metavar="LEVEL",
-            help="Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2 [default: INFO]",
+            help="Log level: DEBUG, WARN, ERROR, INFO+2, 4 [default: INFO]",
             rich_help_panel=EVERYWHERE,
         ),
     ],
@@ -154,7 +153,9 @@ def root(text: str) -> typer.Typer:
             raise typer.Exit
         _enter_group(ctx, words)
 
-    option = typer.Option("--version", help="Print the version")
+    option = typer.Option(
+        "--version", help="Print the version, without a command", rich_help_panel=EVERYWHERE
+    )
     version = _parameter("version", Annotated[bool, option], default=False)
     enter.__doc__ = text
     _sign(enter, (version,))

@@ -6,7 +6,7 @@ from typing import Literal
 from kwokctl.artifacts.versions import known_kube_versions
 from kwokctl.cli.parsing.parameters import Parameter
 from kwokctl.components.catalog import catalog, usual_options
-from kwokctl.config.document_kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import CUSTOM
 from kwokctl.config.options import spellings
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import WorkDir, default_workdir
@@ -75,6 +75,20 @@ def components(cluster: str) -> list[str]:
         return list(catalog())
 
 
+def _classes() -> Sequence[str]:
+    """List the built-in classes of faults."""
+    from kwokctl.faults.classes.catalogue import FaultCatalogue
+
+    return FaultCatalogue().names
+
+
+def _dialects() -> Sequence[str]:
+    """List the built-in dialects of faults."""
+    from kwokctl.faults.classes.catalogue import FaultCatalogue
+
+    return FaultCatalogue().dialect_names
+
+
 _OF_CLUSTER: Mapping[str, Callable[[str], Sequence[str]]] = {
     "component": components,
     "log": lambda cluster: (*components(cluster), "audit"),
@@ -86,7 +100,7 @@ _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
     "components": _selectable,
     "enable": _selectable,
     "disable": _selectable,
-    "enable_crds": lambda: KINDS[KWOK],
+    "enable_crds": lambda: CUSTOM,
     "kinds": _kinds,
     "kind": lambda: ("node", "pod"),
     "kube_version": known_kube_versions,
@@ -98,6 +112,8 @@ _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
 _BY_METAVAR: Mapping[str, Callable[[], Sequence[str]]] = {
     "SET-OR-FILE": _stage_sets,
     "CLUSTER|FILE": clusters,
+    "CLASS": _classes,
+    "DIALECT": _dialects,
 }
 """Functions that return the words for a value, by its metavar."""
 

@@ -18,7 +18,7 @@ _ADD_ONS = (
     "'kwokctl addons list' shows which there are, 'kwokctl create cluster --enable NAME' runs one"
 )
 _SCREEN = (
-    "'kwokctl status --watch' keeps a cluster on the screen, 'kwokctl get components -o wide' lists "
+    "'kwokctl view --open' shows a cluster in the browser, 'kwokctl status --watch' keeps it on the screen, 'kwokctl get components -o wide' lists "
     "the pages that components have"
 )
 _FAULTS = (

@@ -83,6 +83,20 @@ DataOutput = Annotated[
 """The same of a command that only looks."""
 
 
+def wait_option(state: str, ends: str) -> Any:
+    """Return the option `--wait` of a command that can wait for a state.
+
+    `ends` says when the wait ends without a value; `{}` in it stands for the time in which nothing has happened.
+    """
+    return typer.Option(
+        "--wait",
+        metavar="DURATION",
+        help=f"Wait until {state}, at most for this time. Without a value the wait ends "
+        f"{ends.format(f'{USUAL / 60:g} minutes')} [default: 0s, do not wait]",
+        parser=waiting("--wait"),
+    )
+
+
 def kubeconfig_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return the kubeconfig to change; None if the user wants none changed, or has no home folder.
 
@@ -209,6 +223,13 @@ def count_option(flag: str, text: str, *, metavar: str = "N", is_shown: bool = T
 
 LoadSeed = Annotated[
     int, count_option("--seed", "Seed of all random values of loads: equal seeds give equal values")
+]
+AllowHooks = Annotated[
+    bool,
+    typer.Option(
+        "--allow-hooks",
+        help="Run the commands in 'hooks' of loads on this machine without asking; required without a terminal",
+    ),
 ]
 LoadSpeed = Annotated[
     float,

@@ -44,7 +44,7 @@ def show(call: Invocation, *, output: DataOutput = "") -> None:
         return
     headings = ("NAME", "VERSION", f"IN '{call.name}'", "DESCRIPTION")
     rows = [(each.name, each.version, _MARK[each.enabled], each.about) for each in found]
-    results.emit_table(headings, rows)
+    results.emit_table(headings, rows, ends_in_prose=True)
 
 
 def copy(
@@ -64,7 +64,7 @@ def copy(
     ] = ".",
     output: Output = "",
 ) -> None:
-    """Copy the folder of an add-on, to change it and to enable the copy."""
+    """Copy the folder of an add-on, so that you can change the copy and enable it."""
     from kwokctl.clusters.add_ons import copy_add_on
     from kwokctl.host.paths import expanded
 

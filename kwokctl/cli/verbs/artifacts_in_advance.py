@@ -66,7 +66,7 @@ def pull(
     runtime: For = None,
     output: Output = "",
 ) -> None:
-    """Get all programs of a cluster into the store, from where 'create cluster' would take them."""
+    """Download or build all programs of a cluster into the store, as 'create cluster' would."""
     if to is None:
         refuse_runtime(runtime)
     resolved = resolved_options(

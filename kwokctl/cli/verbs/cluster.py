@@ -53,6 +53,7 @@ _COMMON = (
     "--name", "--config", "--dry-run", "--v",
 )  # fmt: skip
 """The options of `create` that most users need."""
+_TO_CHANGE = "'create' does not change a cluster: delete it first, or give another --name"
 
 
 def register(app: typer.Typer) -> None:
@@ -140,6 +141,8 @@ def create(
     created = call.run(create_cluster, call.home, request)
     for difference in created.drift:
         call.console.warn(f"the cluster exists with other settings: {difference}")
+    if created.drift:
+        call.console.line(_TO_CHANGE, label="hint:")
     scaled = populate(call, requests, documents, wait=wait or None, timeout=timeout or None)
     if created.lacking:
         created = _with_tools(call, created)
@@ -165,7 +168,7 @@ def delete(
 ) -> None:
     """Delete a cluster and its context; succeeds if it does not exist."""
     from kwokctl.clusters.delete import delete_all, delete_cluster
-    from kwokctl.clusters.state.saved import existing
+    from kwokctl.clusters.state.saved import hint_of_clusters
 
     path = kubeconfig_path(kubeconfig)
     if call.is_dry_run:
@@ -178,7 +181,7 @@ def delete(
     name = call.cluster
     was_there = call.run(delete_cluster, call.home, name, kubeconfig=path, force=force)
     if not was_there:
-        others = existing(call.home.paths(name), name)
+        others = hint_of_clusters(call.home.paths(name), name)
         call.console.warn(f"there is no cluster '{name}'" + (f"; {others}" if others else ""))
     outcome = Outcome(
         message=f"cluster '{name}' is deleted" if was_there else "nothing was deleted",

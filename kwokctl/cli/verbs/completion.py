@@ -42,5 +42,5 @@ def completion(
         ),
     ],
 ) -> None:
-    """Print the script that completes kwokctl's commands and options in a shell."""
+    """Print the script with which a shell completes commands."""
     results.emit(assets.text(f"completion/kwokctl.{_SCRIPTS[shell]}"))

@@ -79,7 +79,7 @@ def manifest(
         bool,
         typer.Option(
             "--crds",
-            help="Also read Stages and the answers of kubelets from custom resources, and install "
+            help="Also read Stages, the answers of kubelets, and Faults from custom resources, and install "
             "their CRDs",
         ),
     ] = False,
@@ -140,7 +140,7 @@ def manifest(
         THROUGH_SERVICE,
         ManifestRequest,
     )
-    from kwokctl.config.document_kinds import KINDS, KWOK
+    from kwokctl.config.document_kinds import CUSTOM
     from kwokctl.expr import yaml
 
     documents = call.documents()
@@ -153,7 +153,7 @@ def manifest(
         namespace=namespace or NAMESPACE,
         size=_size(replicas, nodes, pods, options, words),
         image=image or IMAGE,
-        custom_kinds=KINDS[KWOK] if crds else (),
+        custom_kinds=CUSTOM if crds else (),
         has_kubelet_pods=has_kubelet_pods(words),
         kubelet_through=kubelet_through or THROUGH_SERVICE,
         api_server=_address(api_server) if api_server else None,

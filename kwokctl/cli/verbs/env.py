@@ -49,7 +49,7 @@ def env(
     ] = "",
     output: DataOutput = "",
 ) -> None:
-    """Print the variables with which kubectl and etcdctl work on a cluster.
+    """Print the variables with which kubectl and etcdctl use a cluster.
 
     They are KUBECONFIG and ETCDCTL_ENDPOINTS, _CACERT, _CERT and _KEY. json and yaml give a mapping
     of names to values.

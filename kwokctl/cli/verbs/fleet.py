@@ -41,7 +41,7 @@ def shapes(
     *,
     output: Annotated[str, format_option(*_FORMATS, usual="table")] = "",
 ) -> None:
-    """List the shapes of machines that 'scale SHAPE' makes nodes of.
+    """List the machine shapes for which 'scale SHAPE' creates nodes.
 
     yaml gives the KwokctlResource of each shape, to be changed and given to '--config'; json a list of
     {name, cpu, memory, devices, labels}. Shapes of '--config' are listed before the built-in ones.

@@ -26,7 +26,7 @@ _Listing = Annotated[str, format_option(*_FORMATS, usual="name")]
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     below = commands.group(
-        app, "get", "Show clusters, their components and access.", panel=commands.CLUSTERS
+        app, "get", "Show clusters, their components, fleets and access.", panel=commands.CLUSTERS
     )
     commands.command(below, "clusters")(clusters)
     watching = ("kwokctl get components -o wide", "kwokctl get components --watch")

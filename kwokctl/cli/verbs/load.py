@@ -5,19 +5,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokctl.cli import dry_run
+from kwokctl.cli import dry_run, hook_consent
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.progress_rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.option_values import checked, label_value
-from kwokctl.cli.parsing.shared_options import LoadSeed, LoadSpeed, Output, file_option
+from kwokctl.cli.parsing.shared_options import (
+    AllowHooks,
+    LoadSeed,
+    LoadSpeed,
+    Output,
+    file_option,
+)
 from kwokctl.config import checks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kwokctl.load.verdict import LoadVerdict, RunVerdict
+    from kwokctl.load.load_verdict import LoadVerdict, RunVerdict
 
 _RUNNING = (
     "kwokctl load run -f training.yaml",
@@ -52,7 +58,7 @@ def register(app: typer.Typer) -> None:
     below = commands.group(
         app,
         "load",
-        "Let objects arrive and change, and remove them.",
+        "Let Jobs, pods and others arrive in a rhythm, and remove them.",
         panel=commands.CLUSTERS,
     )
     commands.command(below, "run", examples=_RUNNING)(run)
@@ -65,22 +71,24 @@ def run(
     files: _Files,
     seed: LoadSeed = 0,
     speed: LoadSpeed = 1.0,
+    allow_hooks: AllowHooks = False,
     kubeconfig: _Kubeconfig = None,
     output: Output = "",
 ) -> None:
-    """Send the arrivals of loads when they are due, until there are no more.
+    """Run loads: send each arrival when it is due, until the last.
 
     Late ones are sent nevertheless, and counted. Ctrl-C ends the arrivals; what was made stays.
     """
-    from kwokctl.load.documents import read_loads
+    from kwokctl.load.load_documents import read_loads
     from kwokctl.load.verbs import LoadRequest, run_in_cluster
 
     loads = read_loads(files, progress=call.progress)
     if call.is_dry_run:
-        from kwokctl.load.foreseen import foreseen
+        from kwokctl.load.foreseen_load import foreseen
 
         dry_run.remark(call, foreseen(loads, seed, speed), output)
         return
+    hook_consent.demand(call, loads, is_given=allow_hooks)
     request = LoadRequest(loads=loads, seed=seed, speed=speed, kubeconfig=_path(kubeconfig))
     clearing = f"{call.itself} load clear --run {request.run}{_option(kubeconfig)}"
     try:
@@ -123,7 +131,7 @@ def clear(
     kubeconfig: _Kubeconfig = None,
     output: Output = "",
 ) -> None:
-    """Delete what loads have made, by its labels; what it owns goes with it."""
+    """Delete the objects that loads have created, found by their labels, and their dependents."""
     from kwokctl.load.clear import ClearRequest, clear_loads
 
     request = ClearRequest(load=load or "", run=run, kubeconfig=_path(kubeconfig))

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def kubectl(call: Invocation, words: list[str]) -> None:
-    """Run kubectl on a cluster; all arguments after it go to kubectl."""
+    """Run kubectl on a cluster; all arguments go to kubectl."""
     if call.is_dry_run:
         from kwokctl.clusters.dry_run.tool_steps import kubectl_steps
 
@@ -41,7 +41,7 @@ def kubectl(call: Invocation, words: list[str]) -> None:
 
 
 def etcdctl(call: Invocation, words: list[str]) -> None:
-    """Run etcdctl on a cluster's etcd; all arguments after it go to etcdctl."""
+    """Run etcdctl on a cluster's etcd; all arguments go to etcdctl."""
     if call.is_dry_run:
         from kwokctl.clusters.dry_run.tool_steps import etcdctl_steps
 
@@ -54,7 +54,7 @@ def etcdctl(call: Invocation, words: list[str]) -> None:
 
 
 def etcdutl(call: Invocation, words: list[str]) -> None:
-    """Run etcdutl, which works on files; all arguments after it go to etcdutl."""
+    """Run etcdutl, which works on files; all arguments go to etcdutl."""
     if call.is_dry_run:
         from kwokctl.clusters.dry_run.tool_steps import etcdutl_steps
 

@@ -131,7 +131,7 @@ def scale(
     timeout: Timeout = None,
     output: Output = "",
 ) -> None:
-    """Create or delete objects until there are as many as requested.
+    """Create or delete nodes, GPU machines or pods until there are N.
 
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """

@@ -84,7 +84,7 @@ def sets(_call: Invocation, *, output: DataOutput = "") -> None:
         (str(each["name"]), str(each["part"]) or "(additional)", str(each["text"]))
         for each in found
     ]
-    results.emit_table(("NAME", "REPLACES", "DESCRIPTION"), rows)
+    results.emit_table(("NAME", "REPLACES", "DESCRIPTION"), rows, ends_in_prose=True)
 
 
 def lint(call: Invocation, *, files: _Files, output: DataOutput = "") -> None:
@@ -182,7 +182,7 @@ def run_tests(
     ] = False,
     output: DataOutput = "",
 ) -> None:
-    """Compare what Stages do to objects with expected results in files.
+    """Compare what Stages do to objects with the expected results in files.
 
     Each NAME.input.yaml holds an object, NAME.output.yaml what 'stage explain --stub-functions -o yaml'
     shows for it. The Stages are those of the YAML files beside it or in the folder above, unless

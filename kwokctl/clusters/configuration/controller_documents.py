@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.config.config_documents import Document
-from kwokctl.config.document_kinds import FOR_KUBELET, PROGRAM, RECORDED, STAGE
+from kwokctl.config.document_kinds import FAULT, FOR_KUBELET, PROGRAM, RECORDED, STAGE
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import (
     KIND,
@@ -28,6 +28,7 @@ def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> N
     _check_recorded(documents)
     if own.binary:
         _check_sources(own.enable_crds, documents)
+        _refuse_faults(own.enable_crds)
         _refuse_programs(documents)
         return
     _check_programs(documents)
@@ -68,6 +69,14 @@ def _refuse_programs(documents: Sequence[Document]) -> None:
                 f"{document.source}: only the embedded controller knows documents of kind '{PROGRAM}'",
                 hint="leave it out, or leave out --kwok-controller-binary",
             )
+
+
+def _refuse_faults(kinds: Sequence[str]) -> None:
+    if FAULT in kinds:
+        raise NotServedError(
+            f"'--enable-crds {FAULT}': only the embedded controller plays faults",
+            hint=f"leave out {FAULT}, or leave out --kwok-controller-binary",
+        )
 
 
 def _check_stages(documents: Sequence[Document]) -> None:

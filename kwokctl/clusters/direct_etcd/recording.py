@@ -12,7 +12,8 @@ from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.clusters.direct_etcd.finding import WantedObjects, pages_at
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
 from kwokctl.clusters.object_files.object_documents import document_of
-from kwokctl.clusters.object_files.recording.recorder import KindHistory, until_its_end
+from kwokctl.clusters.object_files.recording.kept_part import keep_part
+from kwokctl.clusters.object_files.recording.recorder import KindHistory
 from kwokctl.clusters.object_files.time_offsets import relative
 from kwokctl.dataplane.objects.merged_lists import lists_of_kind
 from kwokctl.dataplane.objects.resources import DEFINITION, StoredResource, StoredResources
@@ -24,6 +25,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import Event, EventType
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Progress, Step
+from kwokctl.tasks import until_its_end
 
 _CHUNK = 500
 
@@ -66,7 +68,9 @@ async def record_stored(
         try:
             await until_its_end(work, request.seconds, has_begun=lambda: recording.has_begun)
         except KwokctlError:
-            recording.keep(file)
+            if recording.has_begun:
+                parts = recording.objects, recording.changes
+                keep_part(file, request.path, parts, progress)
             raise
         size = file.finish()
     return StoredRecording(
@@ -110,15 +114,6 @@ class _Recording:
                 file.write([relative(each, start) for each in changed])
                 self.changes += len(changed)
                 step.advance(len(changed))
-
-    def keep(self, file: PartFile) -> None:
-        """Keep a recording that was ended by an error, if it has all objects of the beginning."""
-        if not self.has_begun:
-            return
-        file.cut()
-        file.finish()
-        parts = f"{self.objects:,} objects, then {self.changes:,} changes"
-        self._progress.note(f"the recording so far is in '{self._request.path}' ({parts})")
 
 
 class _Known(NamedTuple):

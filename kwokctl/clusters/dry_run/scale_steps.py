@@ -22,7 +22,7 @@ from kwokctl.clusters.state.resource_templates import (
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import RequestError, UnavailableError
-from kwokctl.faults.catalogue import FaultCatalogue
+from kwokctl.faults.classes.catalogue import FaultCatalogue
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access

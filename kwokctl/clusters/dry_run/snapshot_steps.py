@@ -11,8 +11,11 @@ from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stopped_components import demand_running
 from kwokctl.clusters.tools import etcdctl_environment
 from kwokctl.components.definitions import kube_apiserver
+from kwokctl.components.setting import Setting
+from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.etcd import snapshot_files
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.kube.resource import FAULT_PAGES, FAULT_SCHEDULES, FAULTS
 from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime, WritesScripts
 from kwokctl.script.posix_shell import joined, quoted
@@ -36,25 +39,42 @@ async def save_steps(home: Home, name: ClusterName, path: Path, *, force: bool) 
     )
 
 
-async def restore_steps(home: Home, name: ClusterName, path: Path) -> Steps:
+async def restore_steps(
+    home: Home, name: ClusterName, path: Path, *, without_faults: bool = False
+) -> Steps:
     """Return what `restore_snapshot` would do."""
     snapshot_files.verify(path)
     paths = home.paths(name)
     saved = load(paths, name)
     runtime = home.runtime(saved.options.runtime)
-    snapshot_files.check_objects(path, kube_apiserver.prefix(saved.setting(runtime, paths)))
+    setting = saved.setting(runtime, paths)
+    snapshot_files.check_objects(path, kube_apiserver.prefix(setting))
     check_room(path, paths.root)
     plan = saved.plan(runtime, paths)
     if not isinstance(runtime, WritesScripts):
         return (Comment(f"Restore '{path}'."), *outline(plan, runtime, "stop"))
+    left_out = await _left_out(home, saved, setting) if without_faults else ()
     return (
         in_cluster(paths),
         *await _prepared(home, runtime, saved, path),
         *stopping(plan, await runtime.script(plan)),
         *_exchanged(paths),
         *await start_saved_steps(home, runtime, saved, wait=0),
+        *left_out,
         Comment("The API answers: the old data are not needed any more."),
         Command(("rm", "-rf", str(paths.etcd_before_restore))),
+    )
+
+
+async def _left_out(home: Home, saved: Saved, setting: Setting) -> Steps:
+    """Return how the Faults of a snapshot are removed."""
+    found = foreseen_programs(home, saved.options, ["etcdctl"])
+    etcdctl, keys = found.artifacts["etcdctl"].command[0], Keys(kube_apiserver.prefix(setting))
+    env = etcdctl_environment(home, saved.name)
+    folders = [keys.folder(each).decode() for each in (FAULT_SCHEDULES, FAULTS, FAULT_PAGES)]
+    return (
+        Comment("The Faults are removed one by one, before controllers run."),
+        *(Command((etcdctl, "del", "--prefix", each), env=env) for each in folders),
     )
 
 

@@ -1,151 +1,24 @@
-"""The account of the controller in a cluster, with the rights that its Stages need and no others."""
+"""The account of the controller in a cluster, with the rights that it needs and no others."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-import msgspec
-
+from kwokctl.clusters.in_cluster.fault_rights import CLOCK_VERBS, FAULT_RIGHTS
 from kwokctl.clusters.in_cluster.manifest_request import NAME, ManifestRequest
-from kwokctl.clusters.launching.custom_resources import shipped_definition
-from kwokctl.config.config_documents import Document
-from kwokctl.config.document_kinds import KWOK, STAGE
-from kwokctl.controller.documents import replaced
-from kwokctl.controller.stages.compiled_stage import (
-    POD,
-    ApplyStep,
-    DeleteStep,
-    EventStep,
-    FinalizersStep,
-    Kind,
-    PatchStep,
-    Stage,
-    Step,
+from kwokctl.clusters.in_cluster.repair_rights import REPAIR_RIGHTS
+from kwokctl.clusters.in_cluster.stage_rights import (
+    EVENTS,
+    READ,
+    ApiRight,
+    group,
+    plural,
+    stage_rights,
 )
-from kwokctl.controller.stages.stage_reader import read_stages
-from kwokctl.errors import ConfigError
+from kwokctl.config.document_kinds import FAULT, KWOK, REPAIR, STAGE
+from kwokctl.controller.documents import replaced
+from kwokctl.controller.stages.compiled_stage import POD
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODE_LEASES
-
-_IRREGULAR = {"Endpoints": "endpoints"}
-"""Of all kinds that Kubernetes serves by itself only this one does not follow the rule."""
-
-
-def plural(api_version: str, kind: str) -> str:
-    """Return the plural of a kind: of a shipped definition, else as Kubernetes' clients guess it.
-
-    The rule is that of UnsafeGuessKindToResource
-    (https://pkg.go.dev/k8s.io/apimachinery/pkg/api/meta#UnsafeGuessKindToResource).
-    """
-    if api_version == KWOK:
-        for definition in shipped_definition(kind):
-            return str(definition["spec"]["names"]["plural"])
-    if kind in _IRREGULAR:
-        return _IRREGULAR[kind]
-    word = kind.lower()
-    if word.endswith("s"):
-        return f"{word}es"
-    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-
-
-def group(api_version: str) -> str:
-    """Return the group of an apiVersion, empty for the core group."""
-    return api_version.partition("/")[0] if "/" in api_version else ""
-
-
-_API_VERSION = re.compile(r"^apiVersion: *([A-Za-z0-9./-]+) *$", re.MULTILINE)
-_KIND = re.compile(r"^kind: *([A-Za-z0-9]+) *$", re.MULTILINE)
-READ = ("get", "list", "watch")
-EVENTS = "events"
-USERS = "users"
-
-
-class ApiRight(msgspec.Struct, frozen=True, order=True):
-    """One thing that may be done to the objects of one resource."""
-
-    group: str
-    resource: str
-    """With a subresource, if it is about that: `pods/status`."""
-    verb: str
-    name: str = ""
-    """Of the only object; empty for all."""
-
-
-def stage_rights(bodies: Sequence[Mapping[str, Json]]) -> set[ApiRight]:
-    """Return the rights that these Stages need; ConfigError for one that cannot be read."""
-    documents = [_document(body) for body in bodies]
-    return {
-        right
-        for stage, document in zip(read_stages(documents), documents, strict=True)
-        for right in _rights(stage, document)
-    }
-
-
-def _rights(stage: Stage, document: Document) -> Iterator[ApiRight]:
-    resource = plural(stage.kind.api_version, stage.kind.name)
-    within = group(stage.kind.api_version)
-    for verb in READ:
-        yield ApiRight(within, resource, verb)
-    for step in stage.steps:
-        yield from _of_step(step, within, resource, document)
-
-
-def _of_step(step: Step, within: str, resource: str, document: Document) -> Iterator[ApiRight]:
-    match step:
-        case EventStep():
-            yield ApiRight("", EVENTS, "create")
-        case FinalizersStep():
-            yield ApiRight(within, resource, "patch")
-        case DeleteStep():
-            yield ApiRight(within, resource, "delete")
-        case PatchStep(as_user=user) | ApplyStep(as_user=user) if user:
-            # What the user may do is for those to say who have made the user.
-            yield ApiRight("", USERS, "impersonate", user)
-        case PatchStep():
-            yield ApiRight(within, _below(resource, step.subresource), "patch")
-        case ApplyStep():
-            yield from _of_apply(step, document)
-
-
-def _of_apply(step: ApplyStep, document: Document) -> Iterator[ApiRight]:
-    kind = _applied(document, step.field)
-    within, resource = group(kind.api_version), plural(kind.api_version, kind.name)
-    if not step.subresource:
-        yield ApiRight(within, resource, "create")
-    yield ApiRight(within, _below(resource, step.subresource), "patch")
-
-
-def _below(resource: str, subresource: str) -> str:
-    return f"{resource}/{subresource}" if subresource else resource
-
-
-def _applied(document: Document, field: str) -> Kind:
-    """Return what a template applies; ConfigError if only rendering would say it."""
-    template = _at(document.body, field)
-    version, kind = _API_VERSION.search(template), _KIND.search(template)
-    if not (version and kind):
-        raise document.fault(
-            field,
-            "does not say which kind it applies before it is rendered, so no right can be derived",
-            hint="write 'apiVersion' and 'kind' at the beginning of lines, without templates in them",
-        )
-    return Kind(version[1], kind[1])
-
-
-def _at(body: Json, field: str) -> str:
-    """Return the text at a place such as `spec.steps[0].apply.template`."""
-    found = body
-    for word in re.findall(r"[^.\[\]]+", field):
-        found = found[int(word)] if word.isdecimal() else found[word]
-    return str(found)
-
-
-def _document(body: Mapping[str, Json]) -> Document:
-    name = str((body.get("metadata") or {}).get("name") or "")
-    if not name:
-        raise ConfigError("a Stage has no name", hint="write metadata.name")
-    return Document(kind="Stage", api_version="", name=name, body=dict(body), source=name)
-
 
 _CLAIMS = "resource.k8s.io"
 _DRIVER_RIGHTS = frozenset(
@@ -153,9 +26,16 @@ _DRIVER_RIGHTS = frozenset(
         ApiRight(_CLAIMS, "resourceclaims", "get"),
         ApiRight(_CLAIMS, "resourceclaims/status", "patch"),
         ApiRight(_CLAIMS, "resourceclaims/driver", "arbitrary-node:patch"),
+        *(ApiRight(_CLAIMS, "resourceslices", verb) for verb in ("list", "patch")),
     }
 )
 """With which the controller stands in for DRA drivers; Kubernetes asks for the last one from 1.36 on."""
+_TRAINING_RIGHTS = frozenset(
+    ApiRight(within, resource, verb)
+    for within, resource in (("batch", "jobs"), ("jobset.x-k8s.io", "jobsets"))
+    for verb in ("list", "watch", "patch")
+)
+"""With which the controller writes into Jobs and JobSets how far their training has come, once a pod says that it trains."""
 _RBAC = "rbac.authorization.k8s.io"
 _LEASES = "coordination.k8s.io"
 _REVIEWS = (
@@ -167,6 +47,10 @@ _FEATURE_GATES: Json = {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}
 """The right to the metrics of the API server, which say what gates are on."""
 
 
+_OF_KINDS = {FAULT: FAULT_RIGHTS, REPAIR: (*FAULT_RIGHTS, *REPAIR_RIGHTS)}
+"""By kind, the rights for what kwokctl itself does: a node that is repaired shows a Fault."""
+
+
 def cluster_rights(request: ManifestRequest) -> set[ApiRight]:
     """Return the rights to objects of all namespaces."""
     rights = stage_rights(request.stages)
@@ -176,10 +60,16 @@ def cluster_rights(request: ManifestRequest) -> set[ApiRight]:
     if _plays_pods(request):
         # An annotation selects the rules of a kubelet for a single pod.
         rights |= {ApiRight("", "pods/status", "patch"), ApiRight("", "pods", "delete")}
-        rights |= _DRIVER_RIGHTS
+        rights |= _DRIVER_RIGHTS | _TRAINING_RIGHTS
     # Of such pods, counted as a kubelet does, and of objects that Stages lead in a circle.
     rights |= {ApiRight("", EVENTS, verb) for verb in ("create", "patch")}
-    for kind in request.custom_kinds:
+    for kind in _OF_KINDS.keys() & request.custom_kinds:
+        rights |= {
+            ApiRight(within, resource, verb, name)
+            for within, resource, verbs, name in _OF_KINDS[kind]
+            for verb in verbs
+        }
+    for kind in (each for each in request.custom_kinds if each not in _OF_KINDS):
         resource = plural(KWOK, kind)
         rights |= {ApiRight(group(KWOK), resource, verb) for verb in READ}
         # Those that are wrong get a condition.
@@ -192,10 +82,17 @@ def _plays_pods(request: ManifestRequest) -> bool:
     return request.has_kubelet_pods or POD.name in kinds
 
 
-def lease_rights() -> set[ApiRight]:
-    """Return the rights to leases in the namespace of those of nodes."""
+def lease_rights(kinds: Collection[str] = ()) -> set[ApiRight]:
+    """Return the rights to leases in the namespace of those of nodes, where these kinds are custom resources."""
     # Controllers remove what others of them that are gone have left there.
-    return {ApiRight(_LEASES, "leases", verb) for verb in (*READ, "create", "update", "delete")}
+    verbs = (
+        *READ,
+        "create",
+        "update",
+        "delete",
+        *(CLOCK_VERBS if {FAULT, REPAIR} & {*kinds} else ()),
+    )
+    return {ApiRight(_LEASES, "leases", verb) for verb in verbs}
 
 
 def replaced_rights() -> set[ApiRight]:
@@ -240,7 +137,7 @@ def accounts(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
     yield {**of_cluster, "rules": [*of_cluster["rules"], _FEATURE_GATES]}
     yield _binding({"name": NAME}, "ClusterRole", NAME, subject)
     in_leases = {"name": NAME, "namespace": NODE_LEASES}
-    yield _role("Role", in_leases, lease_rights())
+    yield _role("Role", in_leases, lease_rights(request.custom_kinds))
     yield _binding(in_leases, "Role", NAME, subject)
     if STAGE in request.custom_kinds:
         kept = {"name": f"{NAME}-stages", "namespace": replaced.NAMESPACE}

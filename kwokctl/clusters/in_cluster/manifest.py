@@ -7,15 +7,14 @@ from kwokctl.clusters.in_cluster.config_map import settings
 from kwokctl.clusters.in_cluster.manifest_request import NAME, ManifestRequest
 from kwokctl.clusters.in_cluster.steering import steering
 from kwokctl.clusters.in_cluster.workload import workload
-from kwokctl.clusters.launching.custom_resources import shipped_definition
+from kwokctl.clusters.launching.custom_resources import definitions_of
 from kwokctl.json_value import Json
 
 
 def manifest(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
     """Yield the objects; ConfigError for Stages that no rights can be derived from."""
     yield namespace(request)
-    for kind in sorted(request.custom_kinds):
-        yield from shipped_definition(kind)
+    yield from definitions_of(sorted(request.custom_kinds))
     yield from accounts(request)
     yield settings(request)
     yield from flow_control(request)

@@ -38,7 +38,7 @@ async def create_first_objects(home: Home, saved: Saved) -> None:
     bodies = first_objects(saved)
     if not bodies:
         return
-    async with Pool(load_access(home.paths(saved.name).kubeconfig)) as pool:
+    async with Pool(load_access(home.paths(saved.name).own_kubeconfig)) as pool:
         client = Client(pool)
         for body in bodies:
             await retried(partial(_create, client, body))

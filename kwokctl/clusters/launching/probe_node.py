@@ -52,7 +52,7 @@ async def demand_ready_node(home: Home, runtime: Runtime, saved: Saved, wait: fl
     if probe_node(saved, wait) is None:
         return
     with home.progress.step(f"Waiting until {KWOK_CONTROLLER} makes a node Ready"):
-        async with Pool(load_access(home.paths(saved.name).kubeconfig)) as pool:
+        async with Pool(load_access(home.paths(saved.name).own_kubeconfig)) as pool:
             client = Client(pool)
             try:
                 async with bounded(wait):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from kwokctl.config.config_documents import files_of
+from kwokctl.config.document_folders import files_of
 from kwokctl.errors import ConfigError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json

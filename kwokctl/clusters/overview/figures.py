@@ -61,6 +61,8 @@ class ControllerReport(msgspec.Struct, frozen=True, kw_only=True):
     """The names of the Stages in force, in order."""
     watch_delay: float | None
     """Seconds from a write to etcd to its sight in the watch; None where it writes through the API."""
+    version: str = ""
+    """The version of kwokctl whose controller it is; empty if it does not say."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

@@ -133,10 +133,12 @@ async def _controller(saved: Saved, runtime: Runtime, home: Home) -> ControllerR
     async with Pool(Access(server=f"http://{address}"), connections=1) as pool:
         client = ControllerClient(pool, paths.controller_token)
         stages, figures = await client.stages(), await client.metrics()
+        version = await client.version()
     delays = [*values(figures, _WATCH_DELAY)]
     return ControllerReport(
         stages=[str(each["metadata"]["name"]) for each in stages.stages],
         watch_delay=max(delays) if delays else None,
+        version=version,
     )
 
 

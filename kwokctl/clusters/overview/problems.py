@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kwokctl import __version__
 from kwokctl.clusters.capacity import FULL
 from kwokctl.clusters.overview.figures import Overview, Problem
 from kwokctl.clusters.status import ComponentStatus, RunStatus
@@ -69,7 +70,13 @@ def of_controller(seen: Overview) -> Iterator[Problem]:
             what="the controller does not report its Stages",
             remedy=f"{_command(seen)} logs {KWOK_CONTROLLER} --tail 20",
         )
-    elif (delay := seen.controller.watch_delay or 0) > _LATE:
+        return
+    if seen.controller.version not in ("", __version__):
+        yield Problem(
+            what=f"the controller is still that of kwokctl {seen.controller.version}, and this is {__version__}",
+            remedy=f"{_command(seen)} stop cluster, then {_command(seen)} start cluster",
+        )
+    if (delay := seen.controller.watch_delay or 0) > _LATE:
         yield Problem(what=f"the controller sees changes {delay:.1f} s late", remedy=_why(seen))
 
 

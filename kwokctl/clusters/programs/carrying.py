@@ -28,7 +28,8 @@ from kwokctl.clusters.programs.needed import (
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
-from kwokctl.host.files import locked, scratch_folder
+from kwokctl.host.files import scratch_folder
+from kwokctl.host.noted_locks import locked
 from kwokctl.progress import Progress
 from kwokctl.replacing import replace
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime

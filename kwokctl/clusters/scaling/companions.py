@@ -21,7 +21,8 @@ from kwokctl.clusters.scaling.objects.companion_objects import (
     OWNER_UID,
     CompanionRenderer,
 )
-from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
+from kwokctl.clusters.scaling.objects.object_pattern import Pattern
+from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.companion_templates import EACH, ONCE, CompanionTemplate
 from kwokctl.dataplane.copies.variable_fields import Varying

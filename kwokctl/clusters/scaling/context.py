@@ -14,7 +14,7 @@ from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.port import DataPlane, DirectWriter
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.faults.catalogue import FaultCatalogue
+from kwokctl.faults.classes.catalogue import FaultCatalogue
 from kwokctl.kube.collections.server_metrics import EndedWatches
 from kwokctl.kube.resource import PODS, Resource
 from kwokctl.kube.transport.pool import Pool
@@ -70,6 +70,8 @@ class ScaleContext(msgspec.Struct, frozen=True, kw_only=True):
     """The address at which the API server reaches the controller in place of the kubelets, as far as known."""
     faults: FaultCatalogue = BUILT_IN
     """The dialects in which nodes can say that they are healthy."""
+    keeps_taints: bool = False
+    """Whether no kube-controller-manager runs, which would remove the not-ready taint from nodes that are Ready."""
     insists: bool = False
     """Whether etcd is written to though that bypasses webhooks, policies or quotas."""
     tells_path: bool = False

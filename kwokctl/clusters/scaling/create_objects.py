@@ -54,6 +54,9 @@ class SetCreation:
         self._placing = placing
         self.made = 0
         """The number of objects created so far."""
+        self._judge = judge_of(resource.kind, keeps_taints=context.keeps_taints)
+        self._awaited = ""
+        """The lack of a sample of the objects for which their copies wait; empty if they wait for none."""
 
     @property
     def has_pattern(self) -> bool:
@@ -82,11 +85,12 @@ class SetCreation:
 
             def on_created() -> None:
                 self.made += 1
+                self._awaited = ""
                 step.advance()
 
             turn = None if pace is None else pace.turn
             new = replace(self.objects(serials, before, on_created, turn, version), kubelet=kubelet)
-            async with held_back(context, resource, step):
+            async with held_back(context, resource, step, lambda: self._awaited):
                 await context.plane.create_copies(new)
 
     async def _looked_around(self, serials: Serials) -> int:
@@ -118,7 +122,6 @@ class SetCreation:
         def number_of(serial: int) -> int:
             return before + serials.index(serial) + 1
 
-        judge = judge_of(self._resource.kind)
         return NewObjects(
             resource=self._resource,
             namespace=self._namespace,
@@ -127,7 +130,7 @@ class SetCreation:
             body=partial(self._body, number_of),
             varying=partial(self._varying, number_of),
             node_of=self._placing.node_of,
-            lacks=lambda raw: judge(raw).lacks,
+            lacks=self._lacks,
             managed_fields=self._context.has_managed_fields(self._resource),
             namespace_version=version,
             turn=turn,
@@ -191,6 +194,12 @@ class SetCreation:
             ) from error
         else:
             raise error
+
+    def _lacks(self, raw: bytes) -> str | None:
+        """Return what a sample lacks, and note it for whoever watches the step."""
+        verdict = self._judge(raw)
+        self._awaited = "" if verdict.lacks is None else f"{verdict.name} {verdict.lacks}"
+        return verdict.lacks
 
     def _title(self, number: int, members: int) -> str:
         if not members:

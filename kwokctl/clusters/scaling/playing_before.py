@@ -19,6 +19,7 @@ from kwokctl.tasks import beside
 
 log = logging.getLogger(__name__)
 
+_NODE = "Node"
 _ASK_EVERY = 0.5
 """Seconds between questions whether other Stages are played now."""
 
@@ -33,6 +34,8 @@ async def kubelet_of(
     """
     try:
         found = await controller.stages()
+        if found.faults_follow and kind == _NODE:
+            raise ConfigError("faults are open that hit new nodes: the controller alone decides")
         kubelet = _kubelet(found, kind)
     except KwokctlError as e:  # another release's, or another controller
         log.debug("objects are written as they are created: %s", e)

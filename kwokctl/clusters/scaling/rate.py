@@ -9,7 +9,7 @@ not ready 109, 24 173, 48 160.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from kwokctl.clusters.scaling.context import ScaleContext, Supervision
@@ -92,22 +92,26 @@ class Pace:
 
 
 @asynccontextmanager
-async def held_back(context: ScaleContext, resource: Resource, step: Step) -> AsyncIterator[None]:
-    """Say in `step` when watches that do not follow hold writes back, while inside."""
+async def held_back(
+    context: ScaleContext, resource: Resource, step: Step, awaited: Callable[[], str] = str
+) -> AsyncIterator[None]:
+    """Say in `step` when watches that do not follow hold writes back, else what is `awaited`, while inside."""
     if context.supervision is None:
         yield
         return
-    async with beside(_report_lag(context.supervision, resource, step)):
+    async with beside(_report_lag(context.supervision, resource, step, awaited)):
         yield
 
 
-async def _report_lag(supervision: Supervision, resource: Resource, step: Step) -> None:
+async def _report_lag(
+    supervision: Supervision, resource: Resource, step: Step, awaited: Callable[[], str]
+) -> None:
     """Report how far watches are behind while that is much: an ended watch has to start again."""
     while True:
         await asyncio.sleep(_TELL_EVERY)
         lag = supervision.direct.lag(resource)
         if lag <= LATE:
-            step.say("")
+            step.say(awaited())
             continue
         ended = supervision.ended
         await ended.refresh()

@@ -4,11 +4,13 @@ Only the fields that decide are decoded, since a watch shows every object severa
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
 from kwokctl.controller.nodes.facts import DOWN
 from kwokctl.embedded.silence import is_silent
+from kwokctl.faults.overlays.open_entries import OPEN_FAULTS
 
 _NOT_READY_TAINT = "node.kubernetes.io/not-ready"
 _GOING = "is being deleted"
@@ -31,7 +33,13 @@ class _NodeMetadata(_Metadata, rename="camel"):
 
     @property
     def is_broken(self) -> bool:
-        return (self.labels or {}).get(DOWN) == "true" or is_silent(self.annotations)
+        """Whether somebody has broken the node: a user, or a fault."""
+        found = self.annotations or {}
+        return (
+            (self.labels or {}).get(DOWN) == "true"
+            or is_silent(found)
+            or bool(found.get(OPEN_FAULTS))
+        )
 
 
 class _Condition(msgspec.Struct):
@@ -43,6 +51,9 @@ class _Condition(msgspec.Struct):
 
 class _Status(msgspec.Struct):
     phase: str = ""
+    reason: str = ""
+    """Why a pod has failed."""
+    message: str = ""
     conditions: list[_Condition] | None = None
 
     def condition(self, kind: str) -> _Condition | None:
@@ -93,22 +104,23 @@ class Verdict(msgspec.Struct, frozen=True):
     held_by: tuple[str, ...] = ()
     """Of an object that is being deleted: its finalizers."""
     is_broken: bool = False
-    """Whether a user has broken a node that is not ready: nobody waits for it."""
+    """Whether a user, or a fault, has broken a node that is not ready: nobody waits for it."""
 
 
 Judge = Callable[[bytes | msgspec.Raw], Verdict]
 """Judges an object by its JSON."""
 
 
-def judge_of(kind: str) -> Judge:
+def judge_of(kind: str, *, keeps_taints: bool = False) -> Judge:
     """Return the function that judges objects of this kind, given as JSON.
 
     A node is ready when its Ready condition is True and it is free of the not-ready taint, and broken if
     it is not ready and its kubelet is down or silent by a label or an annotation; a pod is ready
     when it runs or has succeeded; an object of any other kind when it exists. No object is ready
-    while it is being deleted.
+    while it is being deleted. With `keeps_taints` the taint does not count: in that cluster nobody removes it.
     """
-    judges: dict[str, Judge] = {"Node": _node, "Pod": _pod}
+    node = partial(_node, keeps_taints=keeps_taints)
+    judges: dict[str, Judge] = {"Node": node, "Pod": _pod}
     return judges.get(kind, _object)
 
 
@@ -117,7 +129,7 @@ def word_for(kind: str) -> str:
     return {"Node": "Ready", "Pod": "Running"}.get(kind, "there")
 
 
-def _node(raw: bytes | msgspec.Raw) -> Verdict:
+def _node(raw: bytes | msgspec.Raw, *, keeps_taints: bool) -> Verdict:
     node = _decode_node(raw)
     is_broken = False
     ready = node.status.condition("Ready")
@@ -126,7 +138,9 @@ def _node(raw: bytes | msgspec.Raw) -> Verdict:
     elif ready is None or ready.status != "True":
         lacks = "is not Ready" + (f": {ready.message or ready.reason}" if ready else "")
         is_broken = node.metadata.is_broken
-    elif any(taint.key == _NOT_READY_TAINT for taint in node.spec.taints or ()):
+    elif not keeps_taints and any(
+        taint.key == _NOT_READY_TAINT for taint in node.spec.taints or ()
+    ):
         lacks = f"has the taint {_NOT_READY_TAINT}"
         is_broken = node.metadata.is_broken
     else:
@@ -142,7 +156,10 @@ def _pod(raw: bytes | msgspec.Raw) -> Verdict:
         return Verdict(pod.metadata.name, None)
     scheduled = pod.status.condition("PodScheduled")
     is_unscheduled = scheduled is not None and scheduled.status == "False"
-    because = f": {scheduled.message}" if scheduled and is_unscheduled else ""
+    why = scheduled.message if scheduled and is_unscheduled else ""
+    if pod.status.phase == "Failed":
+        why = pod.status.message or pod.status.reason
+    because = f": {why}" if why else ""
     lacks = f"is {pod.status.phase or 'Pending'}{because}"
     return Verdict(pod.metadata.name, lacks, pod.spec.node_name)
 

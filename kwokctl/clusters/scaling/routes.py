@@ -25,7 +25,7 @@ from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host.ports import dialled
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.model import KWOK_CONTROLLER
+from kwokctl.model import KUBE_CONTROLLER_MANAGER, KWOK_CONTROLLER
 from kwokctl.progress import Progress
 from kwokctl.replacing import replace
 from kwokctl.tasks import beside
@@ -44,6 +44,8 @@ class ScaleRoute(msgspec.Struct, frozen=True, kw_only=True):
     """The URL of the controller."""
     controller_token: Path = Path()
     """The file with the token that the controller asks for."""
+    keeps_taints: bool = False
+    """Whether the cluster has no kube-controller-manager, which would remove the not-ready taint from nodes that are Ready."""
     insists: bool = False
     is_news: bool = False
     """Whether it differs from the choice that `create` reported."""
@@ -74,6 +76,7 @@ def route_of(home: Home, saved: Saved, data_path: str | None) -> ScaleRoute:
         prefix=own.prefix,
         controller=f"http://{setting.address(KWOK_CONTROLLER)}",
         controller_token=paths.controller_token,
+        keeps_taints=KUBE_CONTROLLER_MANAGER not in saved.names,
         insists=saved.options.data_path.path == "etcd",
         is_news=choice != usual,
         managed_fields=saved.options.data_path.managed_fields,

@@ -378,7 +378,7 @@ class _Scaling:
             self._resource,
             self._namespace,
             self._selector,
-            judge_of(self._resource.kind),
+            judge_of(self._resource.kind, keeps_taints=self._context.keeps_taints),
         )
         async with beside(following.follow(changes)):
             yield

@@ -13,6 +13,7 @@ from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, TimedOutError
 from kwokctl.kube.resource import NODES, Resource
 from kwokctl.progress import Step
+from kwokctl.retry import retried
 from kwokctl.tasks import beside
 from kwokctl.waits import Moved, after, bounded, ignored
 
@@ -222,8 +223,8 @@ class Stragglers:
         """Return when all run; `report` is called with how many more do than when last called."""
         reported, most, pause = 0, 0, _FIRST
         while True:
-            late = self._reader.late_pods(self._namespace, self._selector)
-            self._late = [verdict async for verdict in late] or await self._vanished()
+            # A server that is too busy to answer once has not ended what is waited for.
+            self._late = await retried(self._read) or await self._vanished()
             running = len(self._wanted) - len(self._late)
             report(running - reported)
             reported = running
@@ -234,6 +235,10 @@ class Stragglers:
                 return
             await asyncio.sleep(pause)
             pause = min(2 * pause, _MOST)
+
+    async def _read(self) -> list[Verdict]:
+        late = self._reader.late_pods(self._namespace, self._selector)
+        return [verdict async for verdict in late]
 
     async def _vanished(self) -> list[Verdict]:
         # A prefix common to the least and the greatest is common to all.

@@ -13,6 +13,7 @@ from kwokctl.components.catalog import clients, token_holders
 from kwokctl.components.catalog import identities as identities_of
 from kwokctl.components.definitions import kube_apiserver, kwok_kubelet
 from kwokctl.components.definitions import kube_apiserver_insecure_proxy as insecure_proxy
+from kwokctl.components.egress_file import egress
 from kwokctl.components.setting import Setting
 from kwokctl.errors import UsageError
 from kwokctl.host.carry_out import carry_out
@@ -50,7 +51,7 @@ def public_files(paths: ClusterPaths, saved: Saved, plan: Plan) -> Iterator[Fold
         # The cluster keeps its copy: the user's file may have moved by the next start.
         yield FileText(paths.audit_policy, _read_policy(Path(policy)))
     if saved.options.of(kwok_kubelet.KwokKubeletOptions).node_proxy:
-        yield FileText(paths.egress, kube_apiserver.egress(paths))
+        yield FileText(paths.egress, egress(paths))
     for component in plan.components.values():
         yield from _own_files(paths, component)
 
@@ -87,7 +88,9 @@ def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]
     write_atomic(paths.kubeconfig, admin, mode=0o600)
     if insecure := insecure_proxy.url(setting):
         write_atomic(paths.insecure_kubeconfig, entries.without_user(context, insecure), mode=0o600)
-    own = entries.by_token(context, server, paths.pki / "ca.crt", tokens[cluster_identities.ADMIN])
+    # kwokctl's own commands, such as `fault clear`, are hit by no fault of the API.
+    direct = kube_apiserver.own_url(setting)
+    own = entries.by_token(context, direct, paths.pki / "ca.crt", tokens[cluster_identities.ADMIN])
     write_atomic(paths.own_kubeconfig, own, mode=0o600)
     ca = Path(setting.pki("ca.crt"))
     for name in (each for each in clients(saved.options) if each in tokens):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kwokctl.host.files import locked
+from kwokctl.host.noted_locks import locked
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ClusterName
 

@@ -25,6 +25,8 @@ from kwokctl.model import ClusterName
 from kwokctl.replacing import replace
 
 _NODE = "node"
+_DIALECTS = "dialects"
+"""The parameter of the built-in node and of all shapes."""
 _KIND = re.compile(r"[a-zA-Z][a-zA-Z0-9.-]*")
 _FORMS: Mapping[type, str] = {dict: "a mapping", list: "a list"}
 _TAINTS, _EFFECTS = "taints", ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -82,6 +84,14 @@ class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
         texts = self.template, *(companion.template for companion in self.companions)
         word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
         return any(map(word.search, texts))
+
+
+def with_dialects(template: ResourceTemplate, names: Sequence[str]) -> ResourceTemplate:
+    """Return a template whose nodes say that they are healthy in dialects of faults, unless it has chosen some itself."""
+    parameters = template.parameters
+    if not names or not isinstance(parameters, dict) or parameters.get(_DIALECTS) != []:
+        return template
+    return replace(template, parameters={**parameters, _DIALECTS: [*names]})
 
 
 def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTemplate]:

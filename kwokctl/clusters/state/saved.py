@@ -116,7 +116,7 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
     """
     if not paths.saved.is_file():
         create = f"create it with: kwokctl create cluster --name {name}"
-        there = existing(paths, name)
+        there = hint_of_clusters(paths, name)
         joint = " If not, " if there.endswith("?") else "; " if there else ""
         raise NotFoundError(f"there is no cluster called '{name}'", hint=f"{there}{joint}{create}")
     head, *others = _documents(paths.saved)
@@ -128,7 +128,7 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
     return _parse(name, head, others, paths.saved)
 
 
-def existing(paths: ClusterPaths, name: ClusterName) -> str:
+def hint_of_clusters(paths: ClusterPaths, name: ClusterName) -> str:
     """Name the clusters that exist for an error about one that does not; empty if there are none."""
     others = sorted(file.parent.name for file in paths.root.parent.glob("*/kwok.yaml"))
     clusters = f"the clusters are: {', '.join(others)}" if others else ""

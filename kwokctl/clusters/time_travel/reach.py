@@ -13,13 +13,14 @@ from kwokctl.clusters.time_travel.stored_marks import Marks
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.dataplane.object_store import ObjectStore
+from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.errors import ApiError, ConflictError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client
-from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.resource import NAMESPACES
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName
+from kwokctl.model import ETCD, KUBE_APISERVER, KWOK_CONTROLLER, ClusterName
 from kwokctl.runtime import Runtime
 
 
@@ -31,6 +32,8 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     runtime: Runtime
     kv: Kv
     client: Client
+    controller: ControllerClient | None
+    """None for a cluster that was created without one."""
     prefix: str
     uid: str
     """The uid that identifies the cluster; empty if it has just started."""
@@ -69,6 +72,7 @@ async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
     async with (
         Kv(at.address, ca=at.ca, cert=at.cert, key=at.key) as kv,
         Pool(load_access(paths.own_kubeconfig)) as pool,
+        Pool(Access(server=f"http://{setting.address(KWOK_CONTROLLER)}")) as controller,
     ):
         client, prefix = Client(pool), kube_apiserver.prefix(setting)
         yield Reach(
@@ -77,6 +81,9 @@ async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
             runtime=runtime,
             kv=kv,
             client=client,
+            controller=ControllerClient(controller, paths.controller_token)
+            if KWOK_CONTROLLER in saved.names
+            else None,
             prefix=prefix,
             uid=await cluster_uid(client, kv, prefix),
             marks=Marks(paths, name),

@@ -77,7 +77,9 @@ class _Rest:
         return bool(keys) or counts != before
 
     async def _is_heartbeat(self, item: KeyValue, since: int) -> bool:
-        """Return whether only the heartbeats of a node differ since a revision: those never end."""
+        """Return whether only the heartbeats of a node differ since a revision, or the clock of faults: those never end."""
+        if self._reach.scope.is_clock(item.key):
+            return True
         if not self._reach.scope.is_node(item.key):
             return False
         try:

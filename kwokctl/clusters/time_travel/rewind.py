@@ -14,8 +14,8 @@ from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.time_travel.make_mark import write_witness
 from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.clusters.time_travel.scope import RewindScope
-from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
 from kwokctl.clusters.time_travel.stored_marks import Mark
+from kwokctl.clusters.time_travel.write_difference import Settled, Settling, delete_events
 from kwokctl.dataplane.objects.stored_kind import stored_kind
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.marks.mark_content import opened

@@ -11,6 +11,8 @@ from kwokctl.etcd.kv.kv import prefix_end
 from kwokctl.etcd.marks.mark_difference import Write
 from kwokctl.etcd.marks.present import Range
 from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark
+from kwokctl.faults.overlays.open_entries import OPEN_FAULTS
+from kwokctl.kube.resource import FAULT_CLOCK, NODE_LEASES
 
 _EVENTS = "events/"
 _LEFT_ALONE = (
@@ -21,6 +23,11 @@ _LEFT_ALONE = (
     "peerserverleases/",
 )
 """Keys that running programs keep renewing: an old value would make the programs look dead."""
+_CLOCK = f"leases/{NODE_LEASES}/{FAULT_CLOCK}"
+"""The clock of faults, which goes back with them."""
+_SCHEDULES, _FAULT_OBJECTS = "kwokctl.dev/faultschedules/", "kwokctl.dev/faults/"
+_FAULTS = "kwokctl.dev/"
+_SHOWN = OPEN_FAULTS.encode()
 _DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
 _SERVICES = "services/specs/"
 _PODS = "pods/"
@@ -31,6 +38,12 @@ _ORDER: tuple[tuple[str, bool | None], ...] = (
     (_DEFINITIONS, True),
     ("apiregistration.k8s.io/", True),
     ("namespaces/", True),
+    # Before the nodes: the controller undoes what nodes show of faults that do not exist.
+    (_CLOCK, None),
+    # A schedule that is put back makes the Faults that do not exist; those whose schedule does not exist are removed.
+    (_FAULT_OBJECTS, False),
+    (_SCHEDULES, True),
+    (_FAULTS, None),
     # The API server deletes an address without its Service, whichever of the two comes or goes first.
     (_SERVICES, None),
     ("ipaddresses/", None),
@@ -61,8 +74,11 @@ class RewindScope:
     def ranges(self) -> Sequence[Range]:
         """The ranges that are put back."""
         start, found = self._prefix, []
+        clock = self._folder(_CLOCK)
         for folder in sorted(map(self._folder, _LEFT_ALONE)):
             found.append((start, folder))
+            if clock.startswith(folder):
+                found.append((clock, clock + b"\0"))
             start = prefix_end(folder)
         return (*found, (start, prefix_end(self._prefix)))
 
@@ -75,9 +91,23 @@ class RewindScope:
         """The range of nodes."""
         return _range(self._folder(_NODES))
 
+    def is_clock(self, key: bytes) -> bool:
+        """Return whether a key is that of the clock of faults, which the controller renews all the time."""
+        return key == self._folder(_CLOCK)
+
     def is_node(self, key: bytes) -> bool:
         """Return whether a key is that of a node."""
         return key.startswith(self._folder(_NODES))
+
+    def is_fault(self, key: bytes) -> bool:
+        """Return whether a key is that of a Fault."""
+        return key.startswith(self._folder(_FAULT_OBJECTS))
+
+    def is_faulty_node(self, write: Write) -> bool:
+        """Return whether a node shows faults before or after a write."""
+        return self.is_node(write.key) and any(
+            _SHOWN in value for value in (write.former, write.value or b"")
+        )
 
     def moves_pods(self, writes: Iterable[Write]) -> bool:
         """Return whether pods are put back on other nodes than the scheduler may know."""

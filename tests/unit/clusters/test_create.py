@@ -17,7 +17,7 @@ from kwokctl.errors import (
     UsageError,
 )
 from kwokctl.expr import yaml
-from kwokctl.host.files import locked
+from kwokctl.host.noted_locks import locked
 from kwokctl.host.paths import WorkDir
 from kwokctl.progress import Silent
 from kwokctl.replacing import replace

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.mark_server import MarkRequests, MarkServer, peer_user, serving_marks
+from kwokctl.clusters.mark_server import MarkRequests, MarkServer, serving_marks
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.errors import ConflictError, NotFoundError, UnavailableError
 from kwokctl.kube.kubeconfig.access import Access
@@ -111,9 +111,3 @@ async def test_another_user_is_not_answered(home: Home, tmp_path: Path) -> None:
             assert await reader.read() == b""
             writer.close()
             running.cancel()
-
-
-def test_the_kernel_says_who_is_at_the_other_end() -> None:
-    near, far = socket.socketpair()
-    with near, far:
-        assert peer_user(near) == os.geteuid()

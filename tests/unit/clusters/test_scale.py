@@ -17,7 +17,7 @@ from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
-from kwokctl.host.files import locked, turn
+from kwokctl.host.noted_locks import locked, turn
 from kwokctl.host.paths import WorkDir
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS

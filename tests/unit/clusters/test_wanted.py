@@ -57,6 +57,11 @@ def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
         ({"runtime": "banana"}, "no runtime called 'banana'"),
         ({"runtime": "lima"}, "'lima' is not supported"),
         ({"node_heartbeat": "off", "heartbeat_factor": 3}, "contradict each other"),
+        ({"dialect_heartbeats": "300s"}, "without '--fault-dialects'"),
+        (
+            {"dialect_heartbeats": "300s", "fault_dialects": ("aks",), "data_path": "api"},
+            "'--dialect-heartbeats 300s' needs the data path etcd",
+        ),
         ({"stage": ("none",)}, "without your own Stages"),
     ],
 )
@@ -122,6 +127,15 @@ def test_the_node_proxy_is_for_processes_with_the_kubelet_server() -> None:
     other = cluster_options(node_proxy=True, kwok_controller_binary="/bin/true")
     with pytest.raises(UsageError, match="needs the kubelet server"):
         check_for_runtime(FakeRuntime(), NAME, other, [])
+
+
+@pytest.mark.parametrize("words", [{"api_faults": True}, {"enable": ("kwok-api-proxy",)}])
+def test_faults_of_the_api_are_for_processes(words: dict[str, Any]) -> None:
+    options = cluster_options(**words)
+    check_for_runtime(FakeRuntime(), NAME, options, [])
+
+    with pytest.raises(UsageError, match="'--api-faults' is not for the runtime"):
+        check_for_runtime(FakeEngineRuntime(), NAME, options, [])
 
 
 def made(options: ClusterOptions) -> WantedCluster:
@@ -229,6 +243,14 @@ def test_fields_for_another_controller_are_not_checked() -> None:
     check_documents(OWN, [configuration(newOption="x"), document("Stage", spec={"cel": "x"})])
 
 
+def test_faults_are_for_the_embedded_controller_alone() -> None:
+    check_documents(cluster_options(enable_crds=("Fault",)), [])
+    with pytest.raises(NotServedError, match="only the embedded controller plays faults"):
+        check_documents(
+            cluster_options(kwok_controller_binary="/bin/true", enable_crds=("Fault",)), []
+        )
+
+
 def test_a_kind_is_read_from_documents_or_from_the_api_server() -> None:
     crds = cluster_options(kwok_controller_binary="/bin/true", enable_crds=("Logs",))
 
@@ -327,6 +349,13 @@ def test_a_note_says_what_stages_as_custom_resources_do() -> None:
 
     assert any("they replace those that match" in note for note in enabled.notes)
     assert not made(PLAIN).notes
+
+
+def test_a_note_says_what_heartbeats_of_dialects_cost() -> None:
+    [note] = made(changed(PLAIN, fault_dialects=("aks",), dialect_heartbeats="300s")).notes
+
+    assert "for each 1,000 nodes 3.3 writes a second" in note
+    assert "some 0.013 of a core" in note
 
 
 def test_a_note_says_what_commands_as_custom_resources_allow() -> None:

@@ -138,7 +138,7 @@ def put(
     output: _Form = "key",
     **words: object,
 ) -> None:
-    """Write objects into etcd as the API server does; objects that it could not decode are rejected.
+    """Write objects into etcd as the API server stores them; rejects objects that the API server could not decode.
 
     Only those of RESOURCE and NAME are written, if these are given. Existing objects are replaced.
     """

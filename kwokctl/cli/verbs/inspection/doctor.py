@@ -40,7 +40,7 @@ def doctor(
     ] = False,
     output: DataOutput = "",
 ) -> None:
-    """Find out what is wrong with this machine and with a cluster, and name the remedies.
+    """Find problems of this machine and a cluster, with remedies.
 
     Examines the machine as a new cluster would find it, and the cluster if it exists. With --fix each
     repair is named before it begins, then all is examined again. Exits with 1 if anything is wrong.

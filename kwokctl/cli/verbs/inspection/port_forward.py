@@ -39,9 +39,9 @@ def port_forward(
         ),
     ],
 ) -> None:
-    """Forward a port of this machine's loopback address to a component, until interrupted.
+    """Forward a port of this machine to a component.
 
-    The first line of the output names both ports.
+    It listens on the loopback address, until Ctrl-C. The first line of the output names both ports.
     """
     local, remote = _read(ports)
     if call.is_dry_run:

@@ -41,7 +41,7 @@ def status(
     ] = False,
     output: DataOutput = "",
 ) -> None:
-    """Show a cluster on one screen, and what is wrong with it.
+    """Show a cluster and its problems on one screen.
 
     CPU is the number of processors used during half a second. Pods that run are only
     counted; others are counted by the status that 'kubectl get pods' shows. What cannot be found out

@@ -27,6 +27,7 @@ def start(
     selector: given.Selector = "",
     namespace: given.Namespace = "",
     latencies: given.Latencies = None,
+    phases: given.Phases = None,
     topology: given.Topology = None,
     gang_label: given.GangLabel = "",
     metrics: given.Metrics = None,
@@ -39,15 +40,17 @@ def start(
     """Record a cluster in the background until 'measure stop'; one recording for each --name."""
     from kwokctl.embedded.selection import requirements
     from kwokctl.host.paths import expanded
-    from kwokctl.measure.background import LATENCY, METRIC, TOPOLOGY
-    from kwokctl.measure.background import start as start_recording
+    from kwokctl.measure.running.background import LATENCY, METRIC, PHASE, TOPOLOGY
+    from kwokctl.measure.running.background import start as start_recording
     from kwokctl.measure.sampling.metric import read_metrics_asked
     from kwokctl.measure.watching.kinds import Latency
+    from kwokctl.measure.watching.phases import IncidentPhase
 
     requirements(selector)
     found = [Latency.read(each) for each in latencies or ()]
     ReportWords.check_keys(by)
     words = [f"{LATENCY}{each}" for each in found]
+    words += [f"{PHASE}{IncidentPhase.read(each)}" for each in phases or ()]
     words += [f"{TOPOLOGY}{key}" for key in topology or ()]
     words += [f"{METRIC}{each}" for each in read_metrics_asked(metrics or [])]
     words += ["--profile-components"] if profile_components else []
@@ -78,31 +81,31 @@ def stop(
     by: given.By = None,
     asserted: given.Assert = None,
     assert_file: given.AssertFile = "",
+    budget: given.Budget = "",
     allow_undrained: given.AllowUndrained = False,
     reports: given.Report = None,
-    output: given.Format = "text",
+    with_pods: given.WithPods = False,
+    output: given.RunFormat = "summary",
 ) -> None:
-    """End the recording that 'measure start' has begun, and report how fast things were.
+    """End the recording that 'measure start' has begun, and report how fast the cluster was.
 
     Exits with 1 as 'measure run' does.
     """
-    from kwokctl.measure.assertions import AssertionReader
-    from kwokctl.measure.background import LATENCY, METRIC, TOPOLOGY, asked_of
-    from kwokctl.measure.background import stop as stop_recording
-    from kwokctl.measure.figures.catalogue import figures_named, figures_of
-    from kwokctl.measure.reading import history_of
+    from kwokctl.measure.figures.figure_catalogue import figures_named, figures_of
+    from kwokctl.measure.histories.history_files import history_of
+    from kwokctl.measure.judging.assertions import AssertionReader
+    from kwokctl.measure.running.background import LATENCY, METRIC, PHASE, TOPOLOGY, asked_of
+    from kwokctl.measure.running.background import stop as stop_recording
 
     wanted = ReportWords(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
-        allow_undrained=allow_undrained,
+        allow_undrained=allow_undrained, with_pods=with_pods, budget=budget,
     )  # fmt: skip
-    latencies, topology, metrics = (
-        asked_of(call.home, call.cluster, each) for each in (LATENCY, TOPOLOGY, METRIC)
-    )
-    wanted.check(AssertionReader(figures_named(latencies, topology, metrics)))
+    named = (asked_of(call.home, call.cluster, each) for each in (LATENCY, TOPOLOGY, METRIC, PHASE))
+    wanted.check(AssertionReader(figures_named(*named)))
     if call.is_dry_run:
         dry_run.remark(call, "End the recording, and report how fast things were.")
         return
     path = call.run(stop_recording, call.home, call.cluster)
     history = history_of(path)
-    wanted.write(history, path, AssertionReader(figures_of(history.header)))
+    wanted.write(call, history, path, AssertionReader(figures_of(history.header)))

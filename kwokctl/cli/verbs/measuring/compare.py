@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 import typer
 
-from kwokctl.cli import dry_run
+from kwokctl.cli import dry_run, hook_consent
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.shared_options import LoadSeed, LoadSpeed
+from kwokctl.cli.parsing.shared_options import AllowHooks, LoadSeed, LoadSpeed
 from kwokctl.cli.verbs.measuring import options as given
 from kwokctl.cli.verbs.measuring.repeating import RepeatWords
-from kwokctl.cli.verbs.measuring.reporting import emit_sheet
-from kwokctl.cli.verbs.measuring.requesting import RunWords
+from kwokctl.cli.verbs.measuring.reporting import emit_sheet, record_path
 from kwokctl.errors import UsageError
 from kwokctl.replacing import replace
 
 if TYPE_CHECKING:
     from kwokctl.measure.figures.figure import Since
+    from kwokctl.measure.running.run_words import RunWords
 
 _SIDES = ("a", "b")
 _USUAL_RUNS = 5
@@ -50,6 +50,7 @@ def compare(
     load: given.Loads = None,
     seed: LoadSeed = 0,
     speed: LoadSpeed = 1.0,
+    allow_hooks: AllowHooks = False,
     until: given.Until = "",
     timeout: given.Timeout = None,
     selector: given.Selector = "",
@@ -61,7 +62,7 @@ def compare(
     reports: given.Report = None,
     output: given.Format = "text",
 ) -> None:
-    """Compare the runs of B with those of A: each figure is better, worse, or no difference is seen.
+    """Compare the runs of B with those of A: each figure is better, worse, or shows no difference.
 
     The ratio is given with an interval that contains the true one in 95 % of comparisons. With '--max-worse' the
     command exits with 1 if a figure of B is worse by more than that, or cannot be compared. With '--run-a' and
@@ -71,6 +72,7 @@ def compare(
     from kwokctl.measure.comparing.sample import SampleRequest, read_sample, records_of
     from kwokctl.measure.reports.compared_sheet import sheet_of
     from kwokctl.measure.reports.forms import form_of
+    from kwokctl.measure.running.run_words import RunWords
 
     for file in reports or ():
         form_of(Path(file))
@@ -92,10 +94,10 @@ def compare(
             dry_run.remark(call, runs.foreseen())
             return
         words = RunWords(
-            load=load, seed=seed, speed=speed, until=until, timeout=timeout, selector=selector,
-            namespace=namespace, record=record,
+            load=load or (), seed=seed, speed=speed, until=until, timeout=timeout, selector=selector,
+            namespace=namespace, record=record_path(call, record),
         )  # fmt: skip
-        found = runs.measured(call, words)
+        found = runs.measured(call, words, allow_hooks=allow_hooks)
     else:
         found = [(name, records_of(name)) for name in sides or ()]
     a, b = (read_sample(name, records, wanted) for name, records in found)
@@ -109,9 +111,9 @@ def compare(
 
 def check_figures(names: tuple[str, ...]) -> None:
     """Raise UsageError for a figure that cannot be compared, before anything is measured."""
-    from kwokctl.measure.assertions import AssertionReader
     from kwokctl.measure.comparing.comparison import check_direction
-    from kwokctl.measure.figures.catalogue import FIGURES
+    from kwokctl.measure.figures.figure_catalogue import FIGURES
+    from kwokctl.measure.judging.assertions import AssertionReader
 
     reader = AssertionReader(FIGURES)
     for name in names:
@@ -146,13 +148,16 @@ class SidesToMeasure(msgspec.Struct, frozen=True, kw_only=True):
             )
         self._repeated.check(has_end=True, has_load=has_load)
 
-    def measured(self, call: Invocation, words: RunWords) -> list[tuple[str, list[Path]]]:
+    def measured(
+        self, call: Invocation, words: "RunWords", *, allow_hooks: bool
+    ) -> list[tuple[str, list[Path]]]:
         """Measure the runs of both sides, and return the commands with their records."""
-        from kwokctl.measure.assertions import AssertionReader
-        from kwokctl.measure.figures.catalogue import FIGURES
+        from kwokctl.measure.figures.figure_catalogue import FIGURES
+        from kwokctl.measure.judging.assertions import AssertionReader
         from kwokctl.measure.record.record_names import record_of_side, runs_of
 
-        request = words.request(call, AssertionReader(FIGURES))
+        request = words.request(call.home, AssertionReader(FIGURES))
+        hook_consent.demand(call, request.loads, is_given=allow_hooks)
         bases = [record_of_side(request.record, side) for side in _SIDES]
         requests = [
             replace(request, record=base, command=("sh", "-c", command))

@@ -5,24 +5,23 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwokctl.cli import dry_run
+from kwokctl.cli import dry_run, hook_consent
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.grammar import usual_group
-from kwokctl.cli.parsing.shared_options import LoadSeed, LoadSpeed
+from kwokctl.cli.parsing.shared_options import AllowHooks, LoadSeed, LoadSpeed
 from kwokctl.cli.verbs.measuring import background, compare
 from kwokctl.cli.verbs.measuring import options as given
 from kwokctl.cli.verbs.measuring.repeating import RepeatWords
-from kwokctl.cli.verbs.measuring.reporting import ReportWords
-from kwokctl.cli.verbs.measuring.requesting import RunWords
+from kwokctl.cli.verbs.measuring.reporting import ReportWords, record_path
 
 if TYPE_CHECKING:
-    from kwokctl.measure.history import History
-    from kwokctl.measure.request import MeasureRequest
+    from kwokctl.measure.histories.history import History
+    from kwokctl.measure.running.request import MeasureRequest
 
 _TEXT = """\
-Measure how fast pods and Jobs are scheduled, run and end, in any cluster.
+Measure how fast pods and Jobs are scheduled, run and end.
 
 'measure -- COMMAND' is 'measure run -- COMMAND', and 'measure FILE' is 'measure report FILE'.
 """
@@ -57,11 +56,13 @@ def run(
     load: given.Loads = None,
     seed: LoadSeed = 0,
     speed: LoadSpeed = 1.0,
+    allow_hooks: AllowHooks = False,
     until: given.Until = "",
     timeout: given.Timeout = None,
     selector: given.Selector = "",
     namespace: given.Namespace = "",
     latencies: given.Latencies = None,
+    phases: given.Phases = None,
     topology: given.Topology = None,
     gang_label: given.GangLabel = "",
     metrics: given.Metrics = None,
@@ -76,56 +77,64 @@ def run(
     by: given.By = None,
     asserted: given.Assert = None,
     assert_file: given.AssertFile = "",
+    budget: given.Budget = "",
     allow_undrained: given.AllowUndrained = False,
     reports: given.Report = None,
+    with_pods: given.WithPods = False,
     kubeconfig: given.Kubeconfig = "",
-    output: given.Format = "text",
+    output: given.RunFormat = "summary",
     command: given.Command = None,
 ) -> None:
-    """Record a cluster while loads or a command run, until nothing moves any more, and report how fast it was.
+    """Record a cluster while loads or a command run, until its objects stop changing, and report how fast it was.
 
     Exits with 1 if an assertion failed, if something of the run did not come to its end, or if the figures
-    cannot be relied on. Ctrl-C ends the recording; the report is written then, too. Of several runs ('--repeat') the
+    cannot be relied on. Ctrl-C ends the recording; the report is written then, too. The summary on the terminal ends with the
+    command that shows all figures. Of several runs ('--repeat') the
     report has the median and the range of each figure, and assertions are on the median.
     """
     from kwokctl.host.paths import expanded
-    from kwokctl.measure.assertions import AssertionReader
-    from kwokctl.measure.figures.catalogue import figures_named
+    from kwokctl.measure.figures.figure_catalogue import figures_named
+    from kwokctl.measure.judging.assertions import AssertionReader
+    from kwokctl.measure.running.run_words import RunWords
     from kwokctl.measure.sampling.metric import read_metrics_asked
     from kwokctl.measure.watching.kinds import Latency
+    from kwokctl.measure.watching.phases import IncidentPhase
 
     asked = tuple(map(Latency.read, latencies or ()))
     asked_metrics = read_metrics_asked(metrics or [])
-    known = figures_named(map(str, asked), topology or (), map(str, asked_metrics))
+    asked_phases = tuple(map(IncidentPhase.read, phases or ()))
+    named = (map(str, asked), topology or (), map(str, asked_metrics), map(str, asked_phases))
+    known = figures_named(*named)
     reader = AssertionReader(known)
     wanted = ReportWords(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
-        allow_undrained=allow_undrained,
+        allow_undrained=allow_undrained, with_pods=with_pods, budget=budget,
     )  # fmt: skip
     wanted.check(reader)
     several = RepeatWords(
         repeat=repeat, warm_up=warm_up, vary_seed=vary_seed, reset=reset, kubeconfig=kubeconfig
     )
-    several.check(has_end=bool(load or command or until), has_load=bool(load))
+    several.check(has_end=bool(load or command or until), has_load=bool(load), with_pods=with_pods)
     words = RunWords(
-        load=load, seed=seed, speed=speed, until=until, timeout=timeout, selector=selector,
-        namespace=namespace, record=record, full=full, latencies=asked, labels=wanted.labels,
-        topology=tuple(topology or ()), gang_label=gang_label,
+        load=load or (), seed=seed, speed=speed, until=until, timeout=timeout, selector=selector,
+        namespace=namespace, record=record_path(call, record), full=full, latencies=asked, labels=wanted.labels,
+        phases=asked_phases, topology=tuple(topology or ()), gang_label=gang_label,
         metrics=asked_metrics, profiles=profile_components, command=tuple(command or ()),
     )  # fmt: skip
-    request = words.request(call, reader)
+    request = words.request(call.home, reader)
     file = expanded(kubeconfig) if kubeconfig else None
     if call.is_dry_run:
         dry_run.remark(call, f"{_foreseen(call, file, request)}{several.foreseen()}")
         return
+    hook_consent.demand(call, request.loads, is_given=allow_hooks)
     if several.repeat:
         several.run(call, request, wanted, reader)
         return
-    wanted.write(_measured(call, file, request), request.record, reader)
+    wanted.write(call, _measured(call, file, request), request.record, reader)
 
 
 def _measured(call: Invocation, kubeconfig: Path | None, request: "MeasureRequest") -> "History":
-    from kwokctl.measure.run import measure_any, measure_own
+    from kwokctl.measure.running.run import measure_any, measure_own
 
     if kubeconfig is None:
         return call.run(measure_own, call.home, call.cluster, request)
@@ -133,40 +142,42 @@ def _measured(call: Invocation, kubeconfig: Path | None, request: "MeasureReques
 
 
 def report(
-    _call: Invocation,
+    call: Invocation,
     file: given.Record,
     *,
     since: given.Since = "due",
     by: given.By = None,
     asserted: given.Assert = None,
     assert_file: given.AssertFile = "",
+    budget: given.Budget = "",
     allow_undrained: given.AllowUndrained = False,
     reports: given.Report = None,
+    with_pods: given.WithPods = False,
     output: given.Format = "text",
 ) -> None:
-    """Compute the figures of a record again, such as by other groups or with other assertions.
+    """Compute the figures of a record again, for example with other groups or assertions.
 
     A recording of 'snapshot record' gives the same figures, but for those of loads and of the API server. Exits with 1 as 'measure run' does.
     """
     from kwokctl.host.paths import expanded
-    from kwokctl.measure.assertions import AssertionReader
-    from kwokctl.measure.figures.catalogue import figures_of
-    from kwokctl.measure.reading import history_of
+    from kwokctl.measure.figures.figure_catalogue import figures_of
+    from kwokctl.measure.histories.history_files import history_of
+    from kwokctl.measure.judging.assertions import AssertionReader
 
     path = expanded(file)
     wanted = ReportWords(
         since=since, by=by, asserted=asserted, assert_file=assert_file, reports=reports, output=output,
-        allow_undrained=allow_undrained,
+        allow_undrained=allow_undrained, with_pods=with_pods, budget=budget,
     )  # fmt: skip
     history = history_of(path, wanted.labels)
     reader = AssertionReader(figures_of(history.header))
     wanted.check(reader)
-    wanted.write(history, path, reader)
+    wanted.write(call, history, path, reader)
 
 
 def fields(_call: Invocation) -> None:
-    """List the figures that assertions and '--until' can name, with what may stand behind them."""
-    from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
+    """List the figures that assertions and '--until' can name, with the statistics of each."""
+    from kwokctl.measure.figures.figure_catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
 
     rows = [
         (

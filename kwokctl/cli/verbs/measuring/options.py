@@ -43,6 +43,23 @@ def label_key(word: str) -> checks.InvalidText | None:
     return checks.InvalidText("not the key of a label", "for example: example.com/gang")
 
 
+def _budget(text: str) -> str:
+    from kwokctl.measure.scoring.score_words import NodeBudget
+
+    if text:
+        NodeBudget.read(text)
+    return text
+
+
+Budget = Annotated[
+    str,
+    typer.Option(
+        "--budget",
+        metavar="NODES",
+        help="The most nodes that may be unavailable at a time, such as 20 or 20%: what exceeds it is a breach",
+        parser=_budget,
+    ),
+]
 Assert = Annotated[
     list[str] | None,
     typer.Option(
@@ -78,8 +95,8 @@ Report = Annotated[
     typer.Option(
         "--report",
         metavar="FILE",
-        help="Also write the report into this file: .txt, .md, .json, .csv, or .xml for JUnit; may be "
-        "repeated",
+        help="Also write the report into this file: .html for a page with charts, .txt, .md, .json, .csv, "
+        "or .xml for JUnit; may be repeated",
     ),
 ]
 AllowUndrained = Annotated[
@@ -88,7 +105,21 @@ AllowUndrained = Annotated[
         "--allow-undrained", help="Do not fail if pods or Jobs of the run are still on their way"
     ),
 ]
-Format = Annotated[str, format_option("text", "markdown", "json", "csv", "junit", usual="text")]
+Format = Annotated[
+    str, format_option("text", "markdown", "html", "json", "csv", "junit", usual="text")
+]
+RunFormat = Annotated[
+    str,
+    format_option("summary", "text", "markdown", "html", "json", "csv", "junit", usual="summary"),
+]
+WithPods = Annotated[
+    bool,
+    typer.Option(
+        "--with-pods",
+        help="Keep the times of every pod in the page, as a file that it offers [default: NAME.pods.csv beside "
+        "it]",
+    ),
+]
 RecordFile = Annotated[
     str,
     typer.Option(
@@ -185,6 +216,15 @@ Latencies = Annotated[
         metavar="NAME=KIND,FROM,TO",
         help="Measure objects of any kind from one condition to another, such as "
         "'ready=nodes,exists,Ready'; may be repeated",
+    ),
+]
+Phases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--phase",
+        metavar="PHASE",
+        help="Also measure how long after a fault its node is so: NAME=CEL over the node as 'self', or NAME=KIND,CEL with the name of the "
+        "node that an object is about, such as asked=rebootnodes,self.spec.nodeName; may be repeated",
     ),
 ]
 Topology = Annotated[

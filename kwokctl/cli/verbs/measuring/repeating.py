@@ -11,11 +11,11 @@ from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
     from kwokctl.cli.invocation import Invocation
-    from kwokctl.measure.assertions import AssertionReader
-    from kwokctl.measure.history import History
+    from kwokctl.measure.histories.history import History
+    from kwokctl.measure.judging.assertions import AssertionReader
     from kwokctl.measure.repeating.repeat import Take
     from kwokctl.measure.reports.repeated import OneOfSeveral
-    from kwokctl.measure.request import MeasureRequest
+    from kwokctl.measure.running.request import MeasureRequest
 
 
 class RepeatWords(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class RepeatWords(msgspec.Struct, frozen=True, kw_only=True):
     reset: str
     kubeconfig: str
 
-    def check(self, *, has_end: bool, has_load: bool) -> None:
+    def check(self, *, has_end: bool, has_load: bool, with_pods: bool = False) -> None:
         """Raise UsageError for what makes no sense, before anything begins."""
         if not self.repeat:
             others = {
@@ -42,6 +42,11 @@ class RepeatWords(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(
                 "'--repeat' needs runs that end by themselves",
                 hint="give a command, '--load' or '--until'",
+            )
+        if with_pods:
+            raise UsageError(
+                "'--with-pods' is for the page of one run, not of several",
+                hint="make the page of one of the records: kwokctl measure FILE --with-pods --report run.html",
             )
         if self.vary_seed and not has_load:
             raise UsageError("'--vary-seed' needs '--load': only loads draw at random")
@@ -79,7 +84,8 @@ class RepeatWords(msgspec.Struct, frozen=True, kw_only=True):
         assertions = wanted.request(request.record, reader).assertions
         runs = self.repeat or 0
         report = repeated_report(outcomes, assertions, wanted=runs, remarks=remarks)
-        emit_sheet(report, sheet_of(report), wanted.reports, wanted.output)
+        summary = sheet_of(report, is_summary=True)
+        emit_sheet(report, sheet_of(report), wanted.reports, wanted.output, summary)
         if not report.passed:
             raise typer.Exit(1)
 

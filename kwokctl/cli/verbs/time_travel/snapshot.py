@@ -59,6 +59,7 @@ def register(app: typer.Typer) -> None:
         "kwokctl snapshot save --format k8s --path before.yaml.gz",
     )
     restoring = (
+        "kwokctl snapshot restore --path before.db --without-faults",
         "kwokctl snapshot restore --path before.db",
         "kwokctl --name other snapshot restore --path before.db",
         "kwokctl --name other snapshot restore --format k8s --path before.yaml.gz",
@@ -123,6 +124,13 @@ def restore(
     path: _Path,
     file_format: _Format = _ETCD,
     kinds: Filter = None,
+    without_faults: Annotated[
+        bool,
+        typer.Option(
+            "--without-faults",
+            help="Leave out the Faults of the snapshot; the nodes show none of them",
+        ),
+    ] = False,
     output: Output = "",
 ) -> None:
     """Replace the etcd database, or create and update the objects of a file.
@@ -131,7 +139,7 @@ def restore(
     controllers are paused.
     """
     if file_format != _ETCD:
-        _restore_objects(call, Path(path), kinds, output)
+        _restore_objects(call, Path(path), kinds, output, without_faults=without_faults)
         return
     _refuse_for_etcd(kinds)
     from kwokctl.clusters.snapshot import restore_snapshot
@@ -139,19 +147,28 @@ def restore(
     if call.is_dry_run:
         from kwokctl.clusters.dry_run.snapshot_steps import restore_steps
 
-        steps = call.run(restore_steps, call.home, call.cluster, Path(path))
+        steps = call.run(
+            restore_steps, call.home, call.cluster, Path(path), without_faults=without_faults
+        )
         dry_run.show(call, steps, output)
         return
-    restored = call.run(restore_snapshot, call.home, call.cluster, Path(path))
+    restored = call.run(
+        restore_snapshot, call.home, call.cluster, Path(path), without_faults=without_faults
+    )
+    remark = _left_out(restored.faults_left_out) if without_faults else ""
     outcome = Outcome(
-        message=f"cluster '{call.name}' is restored from '{restored.path}'; clients must list again before "
-        "they watch",
+        message=f"cluster '{call.name}' is restored from '{restored.path}'{remark}; clients must list again "
+        "before they watch",
         lead="List the objects with",
         then=(f"{call.itself} kubectl get nodes,pods --all-namespaces",),
         cluster=call.name,
         result=restored,
     )
     conclude(call, outcome, output)
+
+
+def _left_out(number: int) -> str:
+    return f" without its {amount(number, 'Faults')}" if number else ", which has no Faults"
 
 
 def _refuse_for_etcd(
@@ -166,17 +183,23 @@ def _refuse_for_etcd(
             )
 
 
-def _restore_objects(call: Invocation, path: Path, words: list[str] | None, output: str) -> None:
+def _restore_objects(
+    call: Invocation, path: Path, words: list[str] | None, output: str, *, without_faults: bool
+) -> None:
     from kwokctl.clusters.object_files.exporting.chosen_kinds import named
     from kwokctl.clusters.object_files.restoring.restore import foreseen_objects, restore_objects
 
     kinds = named(words)
     if call.is_dry_run:
-        found = call.run(foreseen_objects, call.home, call.cluster, path, kinds)
+        found = call.run(
+            foreseen_objects, call.home, call.cluster, path, kinds, without_faults=without_faults
+        )
         counts = ", ".join(f"{number:,} {kind}" for kind, number in sorted(found.items()))
         dry_run.remark(call, f"Create, or update: {counts}.", output)
         return
-    done = call.run(restore_objects, call.home, call.cluster, path, kinds)
+    done = call.run(
+        restore_objects, call.home, call.cluster, path, kinds, without_faults=without_faults
+    )
     what = f"the cluster '{call.name}' from '{path}'"
     if done.failed:
         what = f"a part of '{path}' in the cluster '{call.name}'"
@@ -195,6 +218,8 @@ def _counts(done: "RestoredObjects") -> str:
     parts = [f"{amount(done.created, 'objects')} created", f"{done.updated:,} updated"]
     if done.left:
         parts.append(f"{done.left:,} left, which a cluster makes itself")
+    if done.faults_left_out:
+        parts.append(f"{amount(done.faults_left_out, 'Faults')} left out")
     if done.failed:
         parts.append(f"{len(done.failed):,} refused")
     return ", ".join(parts)

@@ -147,7 +147,7 @@ def export(
     seconds: Duration = None,
     output: Output = "",
 ) -> None:
-    """Write the objects of any cluster to a file that 'snapshot restore --format k8s' takes.
+    """Write the objects of any cluster to a file for 'snapshot restore --format k8s'.
 
     After an interruption the same command continues where it stopped.
     """

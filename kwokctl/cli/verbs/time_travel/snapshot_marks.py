@@ -1,7 +1,6 @@
 """`snapshot mark`, `rewind`, `list` and `drop`: back and forth in the time of a running cluster."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +15,7 @@ from kwokctl.cli.parsing.option_values import checked, duration
 from kwokctl.cli.parsing.shared_options import DataOutput, Output
 from kwokctl.config.checks import quantity
 from kwokctl.errors import UsageError
+from kwokctl.expr.duration import format_time
 
 if TYPE_CHECKING:
     from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
@@ -172,7 +172,7 @@ def drop(
 
 
 def _document(mark: "Mark") -> dict[str, str | int]:
-    made = datetime.fromtimestamp(mark.made, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    made = format_time(mark.made)
     return {"name": mark.name, "made": made, "objects": mark.objects, "size": mark.size}
 
 

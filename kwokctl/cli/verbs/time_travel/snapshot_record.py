@@ -129,10 +129,16 @@ def _conclude(
     call: Invocation, source: str, done: "Recorded", output: str, *, cluster: str = ""
 ) -> None:
     counts = f"{amount(done.objects, 'objects')}, then {amount(done.changes, 'changes')}"
+    lead, verb = "Replay it with", "replay"
+    if not done.changes:  # then a replay refuses it
+        lead, verb = (
+            "Restore the objects with",
+            "restore --format k8s",
+        )
     outcome = Outcome(
         message=f"recorded {source} in '{done.path}' ({counts}, {amount(done.size, 'B')})",
-        lead="Replay it with",
-        then=(f"kwokctl snapshot replay --path {shlex.quote(str(done.path))}",),
+        lead=lead,
+        then=(f"kwokctl snapshot {verb} --path {shlex.quote(str(done.path))}",),
         remark="Secrets are left out; --with-secrets adds them" if done.lacks_secrets else "",
         cluster=cluster,
         result=done,

@@ -35,7 +35,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Mark and rewind a cluster for other programs, at a unix socket, until interrupted.
+    """Serve marks and rewinds of a cluster to other programs on a unix socket, until interrupted.
 
     The first line of the output names the socket. Requests are JSON over HTTP: POST /mark, /rewind and
     /drop, GET /marks.

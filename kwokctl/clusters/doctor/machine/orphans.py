@@ -12,7 +12,7 @@ from kwokctl.clusters.doctor.machine.checked_machine import Machine
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import cluster_names
 from kwokctl.errors import KwokctlError
-from kwokctl.host.files import is_locked
+from kwokctl.host.noted_locks import is_locked
 from kwokctl.host.processes.supervise import Process, leading_below, stop
 from kwokctl.model import ClusterName
 from kwokctl.runtime import FindsRemains, Runtime

@@ -8,8 +8,9 @@ import msgspec
 from kwokctl.clusters.object_files.exporting.chosen_kinds import ChosenKinds, chosen_kinds
 from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource, scrubber_of
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
+from kwokctl.clusters.object_files.recording.kept_part import keep_part
 from kwokctl.clusters.object_files.recording.patch_lists import patch_schemas
-from kwokctl.clusters.object_files.recording.recorder import Recorder, unchanged, until_its_end
+from kwokctl.clusters.object_files.recording.recorder import Recorder, unchanged
 from kwokctl.clusters.object_files.rules.applying import Scrubber
 from kwokctl.clusters.object_files.time_offsets import relative
 from kwokctl.clusters.state.home import Home
@@ -19,6 +20,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress, Step
+from kwokctl.tasks import until_its_end
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +75,9 @@ class _Recording:
                 work = self._record(file, choice, scrubber, step)
                 await until_its_end(work, seconds, has_begun=lambda: self._objects > 0)
             except KwokctlError:
-                self._keep(file)
+                if self._has_begun:
+                    parts = self._objects, self._changes
+                    keep_part(file, request.path, parts, self._progress)
                 raise
             size = file.finish()
         return Recorded(
@@ -84,15 +88,6 @@ class _Recording:
             unknown=tuple(choice.unknown),
             lacks_secrets=choice.lacks_secrets,
         )
-
-    def _keep(self, file: PartFile) -> None:
-        """Keep what was recorded before an error, if all objects of the beginning are in it."""
-        if not self._has_begun:
-            return
-        file.cut()
-        file.finish()
-        parts = f"{self._objects:,} objects, then {self._changes:,} changes"
-        self._progress.note(f"the recording so far is in '{self._request.path}' ({parts})")
 
     async def _record(
         self, file: PartFile, choice: ChosenKinds, scrubber: Scrubber | None, step: Step

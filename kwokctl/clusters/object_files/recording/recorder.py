@@ -1,7 +1,7 @@
 """Watches kinds, and turns what happens into documents."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Protocol, Self
 
@@ -167,19 +167,3 @@ class Recorder:
 def _nothing(_raw: object) -> object:
     """Read nothing of an event but what is needed later."""
     return None
-
-
-async def until_its_end(
-    work: Awaitable[None], seconds: float | None, *, has_begun: Callable[[], bool]
-) -> None:
-    """Work until the time is over; once it has begun, an interrupt is the usual end of it."""
-    try:
-        async with asyncio.timeout(seconds):
-            await work
-    except TimeoutError:
-        return
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if not has_begun() or task is None:
-            raise
-        task.uncancel()

@@ -22,6 +22,7 @@ from kwokctl.clusters.time_travel.api_view import ApiView
 from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.errors import SnapshotError
 from kwokctl.etcd.marks.mark_difference import Write
+from kwokctl.kube.resource import FAULT_PAGES, FAULT_SCHEDULES, FAULTS
 from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,
@@ -48,19 +49,29 @@ class RestoredObjects(msgspec.Struct, frozen=True, kw_only=True):
     """The objects without their owners, with the missing owners."""
     failed: tuple[str, ...]
     """The objects that were refused, with the reasons."""
+    faults_left_out: int = 0
+    """The number of Faults of the file that were left out, as was asked."""
 
 
 async def restore_objects(
-    home: Home, name: ClusterName, path: Path, kinds: Sequence[str]
+    home: Home,
+    name: ClusterName,
+    path: Path,
+    kinds: Sequence[str],
+    *,
+    without_faults: bool = False,
 ) -> RestoredObjects:
     """Create the objects of a file, and update those that exist; with `kinds` only objects of these.
+
+    `without_faults` leaves out Faults, and what was stored about them.
 
     The file is read and checked before anything is changed. Scheduler and controllers are paused
     meanwhile. Raises SnapshotError if the cluster accepted none of the objects.
     """
     with alone(home.workdir, name):
         async with reached(home, name) as reach:
-            items = await _items(reach, path, kinds)
+            every = await _items(reach, path, kinds)
+            items = _without_faults(every) if without_faults else every
             await demand_writable(reach.kv, name)
             async with controllers_paused(reach):
                 counts = await load_items(reach, items, NewUids())
@@ -76,15 +87,22 @@ async def restore_objects(
         left=counts.left,
         skipped=tuple(counts.skipped),
         failed=tuple(counts.failed),
+        faults_left_out=_faults(every) if without_faults else 0,
     )
 
 
 async def foreseen_objects(
-    home: Home, name: ClusterName, path: Path, kinds: Sequence[str]
+    home: Home,
+    name: ClusterName,
+    path: Path,
+    kinds: Sequence[str],
+    *,
+    without_faults: bool = False,
 ) -> Mapping[str, int]:
     """Return the number of objects that `restore_objects` would write, by kind."""
     async with reached(home, name) as reach:
         items = await _items(reach, path, kinds)
+    items = _without_faults(items) if without_faults else items
     return Counter(item.resource.plural for item in items)
 
 
@@ -115,6 +133,17 @@ async def _items(reach: Reach, path: Path, kinds: Sequence[str]) -> list[Restore
         return checked(ObjectFile(path), served, kinds, time.time_ns())
 
 
+def _faults(items: Iterable[RestoreItem]) -> int:
+    kind = (FAULTS.group, FAULTS.kind)
+    return sum((item.resource.group, item.resource.kind) == kind for item in items)
+
+
+def _without_faults(items: Sequence[RestoreItem]) -> list[RestoreItem]:
+    """Return the objects without Faults, schedules and their pages; classes and dialects of users stay."""
+    kinds = {(each.group, each.kind) for each in (FAULTS, FAULT_SCHEDULES, FAULT_PAGES)}
+    return [item for item in items if (item.resource.group, item.resource.kind) not in kinds]
+
+
 _FIRST = (
     DEFINITION,
     ("", "Namespace"),
@@ -136,6 +165,7 @@ _RANKS = {
             ("", "PersistentVolumeClaim"),
             ("", "PersistentVolume"),
             ("", "Service"),
+            (FAULT_SCHEDULES.group, FAULT_SCHEDULES.kind),
         )
     )
 }

@@ -7,14 +7,8 @@ a `List`. One for each object has its `Name` and `Index`; one for the set has th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kwokctl.clusters.scaling.objects.render import (
-    Functions,
-    Pattern,
-    Renderer,
-    alike,
-    labelled,
-    pattern_of,
-)
+from kwokctl.clusters.scaling.objects.object_pattern import Pattern, alike, pattern_of
+from kwokctl.clusters.scaling.objects.render import Functions, Renderer, labelled
 from kwokctl.clusters.state.companion_templates import CompanionTemplate
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError

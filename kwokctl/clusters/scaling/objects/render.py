@@ -1,28 +1,23 @@
-"""Renders the objects of a set from a resource template, or finds a pattern common to all.
+"""Renders the objects of a set from a resource template.
 
-Parameters are edited, the template is rendered, and each object is labelled as a member of its set. A
-pattern is what the objects have in common and how they differ: it makes them without the template.
+Parameters are edited, the template is rendered, and each object is labelled as a member of its set.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-
-import msgspec
-import orjson
 
 from kwokctl.clusters.scaling.objects import completed_nodes
 from kwokctl.clusters.scaling.objects.networks import Positions, add_cidr, add_ip
+from kwokctl.clusters.scaling.objects.object_pattern import Pattern, alike, pattern_of
 from kwokctl.clusters.scaling.scale_request import DEFAULT_NAMESPACE, LABEL, ScaleRequest
 from kwokctl.clusters.state.resource_templates import ResourceTemplate
 from kwokctl.controller.stages.stage_functions import Kubelet, common, for_nodes
-from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate
-from kwokctl.expr.gotemplate.symbol_calls import SAYS_THE_SAME
-from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
-from kwokctl.faults.catalogue import FaultCatalogue
-from kwokctl.faults.healthy import conditions_at_birth
-from kwokctl.fleet.slices import gpu_pages
+from kwokctl.expr.gotemplate.symbols import Symbol
+from kwokctl.faults.classes.catalogue import FaultCatalogue
+from kwokctl.faults.classes.healthy_conditions import conditions_at_birth
+from kwokctl.fleet.slices import divided_pages, gpu_pages
 from kwokctl.fleet.topology import (
     topology_labels,
     topology_place,
@@ -32,80 +27,8 @@ from kwokctl.fleet.topology import (
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 
-OfSerial = Callable[[int], Json]
 Functions = Mapping[str, Callable[..., Json]]
 """The functions that a template may call, by name."""
-
-
-class Pattern(msgspec.Struct, frozen=True, kw_only=True):
-    """The object that a template gives for every serial."""
-
-    body: Json
-    """The object, with symbols where it differs."""
-    slots: Mapping[Path, OfSerial]
-    """The functions for values that differ, by serial; equal functions give equal values.
-
-    They raise ExpressionError where a template would.
-    """
-    names: frozenset[Path]
-    """Those of the slots that hold the object's name and nothing else."""
-
-    @property
-    def varying(self) -> Mapping[Path, OfSerial]:
-        """The values that differ, beside the name."""
-        return {path: slot for path, slot in self.slots.items() if path not in self.names}
-
-    def body_for(self, serial: int) -> Json:
-        """Return the object with this number."""
-        return self._filled(self.body, (), serial)
-
-    def _filled(self, value: Json, path: Path, serial: int) -> Json:
-        if isinstance(value, dict):
-            return {key: self._filled(item, (*path, key), serial) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self._filled(item, (*path, n), serial) for n, item in enumerate(value)]
-        return self.slots[path](serial) if path in self.slots else value
-
-
-def pattern_of(
-    body: Json, name_of: Callable[[int], str], position_of: Callable[[int], int] = int
-) -> Pattern:
-    """Return the pattern for an object in which `Name`, `Index` and `Position` are symbols.
-
-    `name_of` gives an object's name by its serial, `position_of` its position. Raises NotSymbolicError for a symbol as a key.
-    """
-    compiler: Compiler[int] = Compiler({"Name": name_of, "Index": _itself, "Position": position_of})
-    symbols = dict(_symbols(body, ()))
-    slots = {path: compiler.function(symbol) for path, symbol in symbols.items()}
-    names = frozenset(
-        path
-        for path, symbol in symbols.items()
-        # YAML would read such a name as a number.
-        if _is_name(symbol) and slots[path](0) == name_of(0)
-    )
-    return Pattern(body=body, slots=slots | dict.fromkeys(names, name_of), names=names)
-
-
-def _itself(serial: int) -> int:
-    return serial
-
-
-def _symbols(value: Json, path: Path) -> Iterator[tuple[Path, Symbol]]:
-    if isinstance(value, Symbol):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(key, Symbol):
-                raise NotSymbolicError("a key of a map differs between the objects")
-            yield from _symbols(item, (*path, key))
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _symbols(item, (*path, number))
-
-
-def _is_name(symbol: Symbol) -> bool:
-    root = stripped(symbol, SAYS_THE_SAME)
-    return isinstance(root, Symbol) and root.function == "Name"
 
 
 OWN = ("Name", "Index", "Position")
@@ -156,6 +79,7 @@ class Renderer:
             "AddIP": add_ip,
             "DialectConditions": conditions_at_birth(faults),
             "GPUPages": gpu_pages,
+            "DividedGPUPages": divided_pages,
             "TopologyLabels": topology_labels,
             "TopologyUnit": topology_unit,
             "TopologyUnits": topology_units,
@@ -317,12 +241,6 @@ def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
             )
         value = results[0]
     return value
-
-
-def alike(first: Json, second: Json) -> bool:
-    """Return whether two objects are the same JSON: here 1 is not True."""
-    option = orjson.OPT_SORT_KEYS
-    return orjson.dumps(first, option=option) == orjson.dumps(second, option=option)
 
 
 def _mapping_in(body: dict[str, Json], field: str) -> dict[str, Json] | None:

@@ -10,8 +10,8 @@ from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.controller.engine import stage_patches
-from kwokctl.controller.engine.circles import SHORTEST
 from kwokctl.controller.engine.node_conditions import ConditionComposer
+from kwokctl.controller.engine.stage_circles import SHORTEST
 from kwokctl.controller.stages.compiled_stage import (
     MOST_WITHOUT_DELAY,
     FinalizersStep,

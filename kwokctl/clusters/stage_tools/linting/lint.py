@@ -27,7 +27,8 @@ from kwokctl.clusters.stage_tools.linting.unknown_fields import (
     wrong_fields,
 )
 from kwokctl.clusters.stage_tools.linting.unreachable import unreachable
-from kwokctl.config.config_documents import Document, files_of, load_documents
+from kwokctl.config.config_documents import Document, load_documents
+from kwokctl.config.document_folders import files_of
 from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.stage_reader import StageFieldError, read_stages
 from kwokctl.errors import NotFoundError

@@ -5,7 +5,8 @@ import pytest
 
 from kwokctl.cli.output import failures
 from kwokctl.cli.output.plain import Plain
-from kwokctl.errors import BusyError, KwokctlError, UsageError
+from kwokctl.errors import BusyError, ComponentError, KwokctlError, UsageError
+from tests.support.terminal import written
 
 ERROR = BusyError("the cluster 'x' is busy", hint="wait", detail="pid 7\nsince noon")
 
@@ -20,6 +21,17 @@ def test_an_error_is_printed_with_its_hint_and_the_output_of_the_program() -> No
     assert printed(ERROR) == (
         "error: the cluster 'x' is busy\nhint: wait\noutput: pid 7\nsince noon\n"
     )
+
+
+def test_what_a_program_said_can_be_copied_from_a_narrow_terminal() -> None:
+    reason = "listen tcp 127.0.0.1:2379: bind: address already in use by another program"
+    error = ComponentError("'etcd' has exited", detail=f"{reason}\n{reason}")
+
+    shown = written(
+        lambda stream: failures.report([error], Plain(stream), as_json=False), columns=40
+    )
+
+    assert shown == f"error: 'etcd' has exited\noutput: {reason}\n{reason}\n"
 
 
 def test_a_program_gets_each_error_as_one_line() -> None:

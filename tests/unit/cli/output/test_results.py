@@ -80,18 +80,39 @@ def test_a_table_is_no_wider_than_the_terminal_that_it_is_on(environ: dict[str, 
     ("columns", "row"),
     [
         (29, "etcd   Ready   3.6.16   /path"),
-        (28, "etcd   Ready   3.6.16   …"),
+        (28, "etcd  Ready  3.6.16  /path"),
+        (23, "etcd Ready 3.6.16 /path"),
+        (22, "etcd   Ready   …"),
         (20, "etcd   Ready   …"),
         (16, "etcd   Ready   …"),
         (15, "etcd   …"),
         (3, "et…"),
     ],
 )
-def test_what_is_short_is_not_cut_within(environ: dict[str, str], columns: int, row: str) -> None:
+def test_columns_move_together_before_one_is_left_out_and_what_is_short_is_not_cut_within(
+    environ: dict[str, str], columns: int, row: str
+) -> None:
     script = "from kwokctl.cli.output import results\n"
     script += "results.emit_table((), [('etcd', 'Ready', '3.6.16', '/path')], widths=(4, 5, 6, 5))"
     with shell([sys.executable, "-c", script], environ | {"COLUMNS": str(columns)}) as terminal:
         assert terminal.until(r"^(?P<row>.+)\n")["row"] == row
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        (40, "pod-fast   Pods run at once, and those\n           of Jobs complete.\n"),
+        (30, "pod-fast   Pods run at once, …\n"),
+    ],
+)
+def test_prose_in_the_last_column_goes_on_in_the_next_line_where_it_has_room(
+    environ: dict[str, str], columns: int, text: str
+) -> None:
+    script = "from kwokctl.cli.output import results\n"
+    script += "row = ('pod-fast', 'Pods run at once, and those of Jobs complete.')\n"
+    script += "results.emit_table((), [row, ('x', 'end')], widths=(8, 45), ends_in_prose=True)"
+    with shell([sys.executable, "-c", script], environ | {"COLUMNS": str(columns)}) as terminal:
+        assert terminal.until(r"^(?P<row>(.+\n)+)x +end\n")["row"] == text
 
 
 def test_a_table_in_a_pipe_is_whole(environ: dict[str, str]) -> None:

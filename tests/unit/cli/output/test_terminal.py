@@ -30,6 +30,21 @@ def test_a_long_step_on_a_terminal_is_painted_until_it_ends() -> None:
     assert written.count("\x1b[?25l") == written.count("\x1b[?25h")
 
 
+def test_nothing_is_painted_while_a_program_of_the_user_has_the_screen() -> None:
+    screen = Awaited("Measuring", is_terminal=True)
+    terminal = Terminal(Writer(screen), paint_after=0.0)
+    with terminal.step("Measuring"):
+        assert screen.seen.wait(20)
+        with terminal.set_aside(), terminal.step("Also measuring"):
+            assert screen.getvalue().endswith("· Measuring\n")
+            assert screen.getvalue().count("\x1b[?25l") == screen.getvalue().count("\x1b[?25h")
+            screen.seen.clear()
+        assert screen.seen.wait(20)
+    written = screen.getvalue()
+    assert written.count("Also measuring") == 1
+    assert written.rpartition("✓")[2].startswith(" Measuring (")
+
+
 def test_a_process_that_ends_at_once_gives_the_cursor_back() -> None:
     stream = FakeTerminal()
     Terminal(Writer(stream)).abandon()

@@ -25,23 +25,13 @@ from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.progress import Silent
 from tests.support.eventually import eventually
 from tests.support.watched_etcd import WatchedEtcd
+from tests.support.widgets import WIDGETS
 
 POD = b"/registry/pods/default/a"
 NODE = b"/registry/minions/n"
 LEASE = b"/registry/events/default/e"
 WIDGET = b"/registry/example.com/widgets/default/w"
 DEFINITION_KEY = b"/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.com"
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "widgets.example.com"},
-    "spec": {
-        "group": "example.com",
-        "names": {"kind": "Widget", "plural": "widgets"},
-        "scope": "Namespaced",
-        "versions": [{"name": "v1", "served": True, "storage": True}],
-    },
-}
 
 
 def _pod(*images: str, **more: Any) -> bytes:
@@ -104,7 +94,7 @@ async def test_what_there_is_and_what_happens_is_recorded_and_comes_again(tmp_pa
     etcd.put(POD, _pod("one", "two"))
 
     def change() -> None:
-        etcd.put(DEFINITION_KEY, json_value(DEFINITION))
+        etcd.put(DEFINITION_KEY, json_value(WIDGETS))
         etcd.put(POD, _pod("three", finalizers=["f"]))
         etcd.put(NODE, _node())
         etcd.put(WIDGET, _widget(sizes=[1, 2]))

@@ -17,19 +17,9 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from tests.support.ranged_etcd import RangedEtcd
+from tests.support.widgets import WIDGETS
 
 NOW = "2026-01-02T03:04:05Z"
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "widgets.example.com"},
-    "spec": {
-        "group": "example.com",
-        "names": {"kind": "Widget", "plural": "widgets"},
-        "scope": "Namespaced",
-        "versions": [{"name": "v1", "served": True, "storage": True}],
-    },
-}
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": [1]}
 
 
@@ -141,7 +131,7 @@ async def test_only_those_that_are_meant_are_written(etcd: RangedEtcd) -> None:
 
 
 async def test_a_definition_and_objects_of_its_kind_may_come_together(etcd: RangedEtcd) -> None:
-    assert await _put(etcd, DEFINITION, WIDGET) == [
+    assert await _put(etcd, WIDGETS, WIDGET) == [
         "/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.com",
         "/registry/example.com/widgets/default/w",
     ]
@@ -153,7 +143,7 @@ async def test_the_metadata_of_a_custom_resource_is_checked(etcd: RangedEtcd) ->
     widget = {**WIDGET, "metadata": {"name": "w", "labels": {"a": 1}}}
 
     with pytest.raises(ConfigError, match=r"'metadata\.labels\.a' must be a string"):
-        await _put(etcd, DEFINITION, widget)
+        await _put(etcd, WIDGETS, widget)
 
 
 async def test_what_was_stored_as_json_is_again(etcd: RangedEtcd) -> None:

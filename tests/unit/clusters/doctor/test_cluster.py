@@ -1,3 +1,5 @@
+"""Checks of a cluster, and what repairs them."""
+
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
@@ -6,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.doctor.check import Repair
 from kwokctl.clusters.doctor.cluster import (
     clock_of_api,
     components,
     controller,
     deletions,
-    etcd,
     metrics,
     nodes,
     pods,
@@ -20,25 +20,25 @@ from kwokctl.clusters.doctor.cluster import (
 )
 from kwokctl.clusters.doctor.cluster.checked_cluster import CheckedCluster
 from kwokctl.clusters.doctor.cluster.cluster_checks import CHECKS
-from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Store
+from kwokctl.clusters.overview.figures import ControllerReport, Nodes
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.status import ComponentStatus, RunStatus
 from kwokctl.components.catalog import catalog
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS
 from kwokctl.embedded.resource_metrics import ANNOTATION
-from kwokctl.errors import CapacityError
-from kwokctl.etcd.kv import maintenance
-from kwokctl.etcd.kv.kv import Kv
-from kwokctl.etcd.protobuf import VARINT, tag, varint
 from kwokctl.model import ETCD, KUBE_SCHEDULER, METRICS_SERVER, State
 from kwokctl.replacing import replace
-from tests.support.examined import GIB, WELL, checked, whats
+from tests.support.examined import WELL, checked, whats
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import changed
 
 DEAD = ComponentStatus(name=KUBE_SCHEDULER, status=RunStatus.STOPPED, version="", ports=())
+
+
 LONG_AGO, LATELY = "2026-01-01T00:00:00Z", "2027-01-15T08:00:00Z"
+
+
 OURS = "kwok.x-k8s.io/fake"
 
 
@@ -58,6 +58,8 @@ POD_ROWS = [
     table(("Status", "Node"), ("Running", "n1"), ("Terminating", "n1"), follows="more"),
     table((), ("Terminating", "gone"), ("Running", "gone"), ("Pending", "<none>")),
 ]
+
+
 ON = {
     "gone": [known("lost", deletionTimestamp=LONG_AGO, finalizers=[OURS, "x.io/y"]), known("still")],
     "n1": [known("web"), known("stuck", deletionTimestamp=LONG_AGO), known("new", deletionTimestamp=LATELY)],
@@ -97,7 +99,11 @@ SERVED = {
     "/api/v1/namespaces": {"items": [known("left", deletionTimestamp=LONG_AGO), known("default")]},
 }  # fmt: skip
 """What the API server serves, and the objects of some kinds, by path."""
+
+
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+
+
 STAGE = {
     "apiVersion": "kwok.x-k8s.io/v1alpha1",
     "kind": "Stage",
@@ -354,67 +360,6 @@ async def test_stuck_deletions_say_what_holds_them(tmp_path: Path, server: FakeA
     ]
     asked = [each.path for each in server.requests]
     assert not [path for path in asked if path.endswith(("/pods", "/events", "/v1beta1/things"))]
-
-
-class Full(Kv):
-    """An etcd that has raised its alarm."""
-
-    def __init__(self) -> None:
-        super().__init__("unix:/nowhere")
-        self.channel = self  # type: ignore[assignment]  # all that is called is `call`
-        self.asked: list[str] = []
-        self.is_raised = True
-        self.left = 0
-        """How large it is once it is compacted and defragmented."""
-
-    async def call(self, path: str, message: bytes, *, within: float) -> bytes:
-        self.asked.append(path.rpartition("/")[2])
-        if path.endswith("/Alarm"):
-            self.is_raised &= not message
-            return b"\x12\x04\x08\x05\x10\x01" if self.is_raised else b""
-        return tag(3, VARINT) + varint(self.left) if path.endswith("/Status") else b""
-
-    async def close(self) -> None:
-        """Nothing was dialled."""
-
-
-class OfFull(CheckedCluster, frozen=True):
-    """A cluster of which etcd is full."""
-
-    full = Full()
-
-    def etcd(self) -> Kv:
-        return self.full
-
-
-async def repair_of_full(tmp_path: Path, *, left: int) -> tuple[Full, Repair]:
-    """Return an etcd whose file is as large as its quota, and how it is repaired."""
-    store = Store(size=8 * GIB, in_use=8 * GIB, quota=8 * GIB)
-    one = checked(tmp_path, replace(WELL, etcd=store))
-    ill = OfFull(home=one.home, saved=one.saved, runtime=one.runtime, seen=one.seen)
-    ill.full.is_raised, ill.full.left = True, left
-    report = await etcd.look(ill)
-    assert whats(report)[0] == "etcd has reached its quota and refuses every write (alarm NOSPACE)"
-    repair = report.findings[0].repair
-    assert repair is not None
-    return ill.full, repair
-
-
-async def test_a_full_etcd_writes_again_where_compaction_leaves_room(tmp_path: Path) -> None:
-    full, repair = await repair_of_full(tmp_path, left=GIB)
-
-    await repair.do()
-
-    assert await maintenance.alarms(full) == []
-    assert {"Compact", "Defragment"} <= {*full.asked}
-
-
-async def test_an_etcd_that_stays_full_keeps_its_alarm(tmp_path: Path) -> None:
-    full, repair = await repair_of_full(tmp_path, left=7 * GIB)
-
-    with pytest.raises(CapacityError, match="7Gi are in use, 88% of the quota: delete objects"):
-        await repair.do()
-    assert await maintenance.alarms(full) != []
 
 
 def with_stage(path: Path, saved: Saved, one: CheckedCluster) -> None:

@@ -5,21 +5,15 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.in_cluster.accounts import (
-    ApiRight,
-    accounts,
-    cluster_rights,
-    lease_rights,
-    plural,
-    rules,
-    stage_rights,
-)
+from kwokctl.clusters.in_cluster.accounts import accounts, cluster_rights, lease_rights, rules
 from kwokctl.clusters.in_cluster.config_map import chosen_stages
 from kwokctl.clusters.in_cluster.manifest_request import ManifestRequest
+from kwokctl.clusters.in_cluster.stage_rights import ApiRight, plural, stage_rights
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import documents_of, shipped_sets
-from kwokctl.config.document_kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import CUSTOM, KWOK
 from kwokctl.errors import ConfigError
+from kwokctl.replacing import replace
 
 READING = {"get", "list", "watch"}
 
@@ -60,6 +54,12 @@ def test_the_usual_stages_may_do_what_kubelets_do_and_no_more() -> None:
             "resources": ["subjectaccessreviews"],
             "verbs": ["create"],
         },
+        {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list", "patch", "watch"]},
+        {
+            "apiGroups": ["jobset.x-k8s.io"],
+            "resources": ["jobsets"],
+            "verbs": ["list", "patch", "watch"],
+        },
         {
             "apiGroups": ["resource.k8s.io"],
             "resources": ["resourceclaims"],
@@ -74,6 +74,11 @@ def test_the_usual_stages_may_do_what_kubelets_do_and_no_more() -> None:
             "apiGroups": ["resource.k8s.io"],
             "resources": ["resourceclaims/status"],
             "verbs": ["patch"],
+        },
+        {
+            "apiGroups": ["resource.k8s.io"],
+            "resources": ["resourceslices"],
+            "verbs": ["list", "patch"],
         },
     ]
 
@@ -90,7 +95,7 @@ def test_a_set_has_rights_to_its_own_kinds_only(name: str) -> None:
 
 
 def test_nothing_is_granted_by_a_wildcard() -> None:
-    request = ManifestRequest(stages=chosen_stages((), ()), custom_kinds=KINDS[KWOK])
+    request = ManifestRequest(stages=chosen_stages((), ()), custom_kinds=CUSTOM)
     every = {*cluster_rights(request), *lease_rights()}
 
     assert not [each for each in every if "*" in (each.group, each.resource, each.verb)]
@@ -191,3 +196,24 @@ def test_kinds_are_spelt_as_the_api_has_them() -> None:
     assert {kind: plural("v1", kind) for kind in spelt} == spelt
     assert plural(KWOK, "ClusterLogs") == "clusterlogs"
     assert plural(KWOK, "ResourceUsage") == "resourceusages"
+
+
+def test_faults_need_rights_of_their_own_and_only_where_they_are_custom_resources() -> None:
+    plain = ManifestRequest(stages=chosen_stages((), ()))
+    more = cluster_rights(replace(plain, custom_kinds=("Fault",))) - cluster_rights(plain)
+    found = {(each.resource, each.verb) for each in more}
+
+    assert {each.resource for each in more if each.group == "kwokctl.dev"} == {
+        "faults", "faults/status", "faultschedules", "faultschedules/status", "faultpages", "faultclasses", "faultdialects",
+    }  # fmt: skip
+    assert {verb for resource, verb in found if resource == "faultpages"} == {
+        *READING, "create", "patch", "update", "delete",
+    }  # fmt: skip
+    assert {verb for resource, verb in found if resource == "faults"} == {
+        *READING, "create", "delete",
+    }  # fmt: skip
+    assert ("nodes", "patch") in found
+    assert {each.name for each in more if each.resource == "customresourcedefinitions"} == {
+        "faults.kwokctl.dev"
+    }
+    assert {each.verb for each in lease_rights(["Fault"]) - lease_rights()} == {"patch"}

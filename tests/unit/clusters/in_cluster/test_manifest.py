@@ -8,7 +8,7 @@ from kwokctl.clusters.in_cluster.manifest import manifest
 from kwokctl.clusters.in_cluster.manifest_request import ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
 from kwokctl.config.config_documents import Document
-from kwokctl.config.document_kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import CUSTOM, KINDS, KWOK, WITH_FAULT, WITH_REPAIR
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
 
@@ -99,7 +99,7 @@ def test_another_address_of_the_api_server_is_given_to_the_pods() -> None:
 
 
 def test_custom_kinds_are_defined_before_they_are_read() -> None:
-    request = ManifestRequest(stages=(), custom_kinds=KINDS[KWOK])
+    request = ManifestRequest(stages=(), custom_kinds=CUSTOM)
     found = list(manifest(request))
     defined = [
         each["spec"]["names"]["kind"]
@@ -107,7 +107,7 @@ def test_custom_kinds_are_defined_before_they_are_read() -> None:
         if each["kind"] == "CustomResourceDefinition"
     ]
 
-    assert sorted(defined) == sorted(KINDS[KWOK])
+    assert sorted(defined) == sorted([*KINDS[KWOK], *WITH_FAULT, *WITH_REPAIR])
     assert [each["kind"] for each in found].index("ServiceAccount") > len(defined)
 
 

@@ -59,7 +59,9 @@ contexts: [{{name: a, context: {{cluster: a, user: a}}}}]
 users: [{{name: a, user: {{}}}}]
 current-context: a
 """
-        home.paths(NAME).kubeconfig.write_text(text)
+        own = home.paths(NAME).own_kubeconfig
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.write_text(text)
         await create_first_objects(home, cluster)
     return bodies
 

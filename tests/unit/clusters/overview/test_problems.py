@@ -1,5 +1,6 @@
 import pytest
 
+from kwokctl import __version__
 from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Overview, Pods, Store
 from kwokctl.clusters.overview.problems import find_problems
 from kwokctl.clusters.status import ComponentStatus, RunStatus
@@ -31,7 +32,7 @@ WELL = Overview(
     nodes=Nodes(by_status={"Ready": 3}),
     pods=Pods(by_status={"Running": 5, "Succeeded": 2}),
     etcd=Store(size=GIB, in_use=GIB, quota=8 * GIB),
-    controller=ControllerReport(stages=("node-initialize",), watch_delay=0.01),
+    controller=ControllerReport(stages=("node-initialize",), watch_delay=0.01, version=__version__),
 )
 DEAD = component(KUBE_SCHEDULER, RunStatus.STOPPED)
 LATE = component(KUBE_SCHEDULER, RunStatus.NOT_READY)
@@ -78,6 +79,11 @@ def test_nothing_is_wrong_with_a_cluster_that_is_well() -> None:
             replace(WELL, controller=ControllerReport(stages=(), watch_delay=7.25)),
             "the controller sees changes 7.2 s late",
             "the machine is busy: wait, or scale in smaller steps",
+        ),
+        (
+            replace(WELL, controller=ControllerReport(stages=(), watch_delay=0.1, version="0.0.9")),
+            f"the controller is still that of kwokctl 0.0.9, and this is {__version__}",
+            "kwokctl --name big stop cluster, then kwokctl --name big start cluster",
         ),
         (
             replace(WELL, nodes=Nodes(by_status={"Ready": 3, "NotReady": 1}, not_ready="node-2")),

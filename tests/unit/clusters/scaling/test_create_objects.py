@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.changes import Serials
-from kwokctl.clusters.scaling.context import ScaleContext
+from kwokctl.clusters.scaling.context import ScaleContext, Supervision
 from kwokctl.clusters.scaling.create_objects import TTL, SetCreation, ttl_for
 from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.placement import Placing
@@ -15,14 +15,26 @@ from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
 from kwokctl.clusters.state.resource_templates import load_templates
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.bulk.api_bulk import PARALLEL_REQUESTS
+from kwokctl.dataplane.port import NewObjects
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
+from kwokctl.kube.collections.server_metrics import EndedWatches
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.progress import Silent
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.progress import Progress, Silent
 from tests.support import virtual_time
+from tests.support.listener import Listener
 from tests.support.memory_cluster import MemoryCluster, refused
+from tests.support.never_direct import NeverDirect
 
 
-def creation(cluster: MemoryCluster, resource: Resource = PODS) -> SetCreation:
+def creation(
+    cluster: MemoryCluster,
+    resource: Resource = PODS,
+    *,
+    progress: Progress | None = None,
+    supervision: Supervision | None = None,
+) -> SetCreation:
     request = ScaleRequest(kind="thing", serial_length=3, namespace="default")
 
     def stamp(serial: int) -> dict[str, Any]:
@@ -38,9 +50,10 @@ def creation(cluster: MemoryCluster, resource: Resource = PODS) -> SetCreation:
     context = ScaleContext(
         reader=cluster,
         plane=cluster,
-        progress=Silent(),
+        progress=progress or Silent(),
         wall=lambda: 0.0,
         choice=Choice(path="api", why="asked for"),
+        supervision=supervision,
     )
     renderer = Renderer(load_templates([])["pod"], request, lambda: 0.0)
     return SetCreation(request, resource, context, renderer, Placing(stamp, None))
@@ -60,6 +73,36 @@ async def test_every_object_is_created_and_reported() -> None:
 
     assert await make(cluster, 0, 2, 5) == 3
     assert cluster.names("Pod") == ["thing-000", "thing-002", "thing-005"]
+
+
+class Waiting(MemoryCluster):
+    """A data plane that waits for a sample before it makes copies."""
+
+    async def create_copies(self, new: NewObjects) -> None:
+        for phase in ("Failed", "Running"):
+            new.lacks(b'{"metadata":{"name":"thing-000"},"status":{"phase":"%s"}}' % phase.encode())
+            await asyncio.sleep(2)
+        await super().create_copies(new)
+
+
+async def no_names(namespace: str | None, prefix: str) -> set[str]:
+    return set()
+
+
+def test_what_copies_wait_for_is_said_while_they_do() -> None:
+    listener, pool = Listener(), Pool(Access(server="http://127.0.0.1:1"))
+
+    async def main() -> None:
+        ended = EndedWatches(pool, every=0, clock=lambda: 0.0)
+        supervision = Supervision(direct=NeverDirect(), pool=pool, ended=ended, pod_names=no_names)
+        making = creation(Waiting(), progress=listener, supervision=supervision)
+        await making.make(Serials([range(3)]), 0, None)
+
+    virtual_time.run(main())
+
+    [step] = listener.steps
+    assert step.said[0] == "thing-000 is Failed"
+    assert step.said[-1] == ""
 
 
 async def test_many_are_made_at_once() -> None:

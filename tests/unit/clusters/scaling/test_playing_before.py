@@ -35,14 +35,14 @@ class Controller(ControllerClient):
         self.is_away = False
 
     async def stages(self) -> PlayedStages:
-        self._answer()
+        self._check_answers()
         return self.in_force
 
     async def generation(self) -> str:
-        self._answer()
+        self._check_answers()
         return self.in_force.generation
 
-    def _answer(self) -> None:
+    def _check_answers(self) -> None:
         if self.is_away:
             raise ApiError("no answer", status=0)
 
@@ -87,3 +87,13 @@ def test_other_stages_count_within_a_second() -> None:
             assert known == [True, False, True, False]
 
     virtual_time.run(whole())
+
+
+async def test_the_controller_plays_new_nodes_while_faults_follow() -> None:
+    controller = Controller(stage("a", "Node", phase=None, template="phase: Running"))
+    controller.in_force.faults_follow = True
+
+    async with kubelet_of(controller, "Node") as kubelet:
+        assert kubelet is None
+    async with kubelet_of(controller, "Pod") as kubelet:
+        assert kubelet is not None

@@ -56,6 +56,7 @@ def test_what_a_node_lacks_is_named(body: dict[str, Any], expected: str) -> None
         ({"labels": {DOWN: "true"}}, "True", False),
         ({"labels": {DOWN: "false"}}, "False", False),
         ({"annotations": {KUBELET: "silent"}}, "Unknown", True),
+        ({"annotations": {"kwokctl.dev/open-faults": "[{}]"}}, "False", True),
         ({}, "False", False),
     ],
 )
@@ -77,6 +78,10 @@ def test_what_a_pod_lacks_is_named() -> None:
 
     assert lacks("Pod", {}) == "is Pending"
     assert lacks("Pod", {"status": {"phase": "Failed"}}) == "is Failed"
+    refused = {"phase": "Failed", "reason": "UnexpectedAdmissionError"}
+    assert lacks("Pod", {"status": refused}) == "is Failed: UnexpectedAdmissionError"
+    told = {**refused, "message": "Allocate failed"}
+    assert lacks("Pod", {"status": told}) == "is Failed: Allocate failed"
     assert lacks("Pod", {"status": {"phase": "Pending", "conditions": [scheduled]}}) == "is Pending"
     assert (
         lacks("Pod", {"status": {"phase": "Pending", "conditions": [unscheduled]}})
@@ -113,3 +118,11 @@ def test_the_word_for_ready_depends_on_the_kind() -> None:
         "Running",
         "there",
     ]
+
+
+def test_the_taint_does_not_count_where_nobody_removes_it() -> None:
+    judge = judge_of("Node", keeps_taints=True)
+
+    for status, expected in (("True", None), ("False", "is not Ready: why")):
+        body = {"metadata": {"name": "a"}, **node(status, "node.kubernetes.io/not-ready")}
+        assert judge(json.dumps(body).encode()).lacks == expected

@@ -2,12 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import pytest
 
 from kwokctl.clusters.scaling.cluster_reader import Change, members_of
 from kwokctl.clusters.scaling.ready_objects import Verdict
 from kwokctl.clusters.scaling.scale_request import LABEL
 from kwokctl.clusters.scaling.wait_for_set import ReadinessWatch, Stragglers
+from kwokctl.errors import ApiError
 from tests.support import virtual_time
 from tests.support.memory_cluster import MemoryCluster
 
@@ -124,6 +128,38 @@ def test_pods_are_waited_for_until_the_last_one_runs() -> None:
 
     assert reports == [1, 1, 1, 1]
     assert stragglers.laggards() == []
+
+
+@dataclass
+class BusyCluster(MemoryCluster):
+    """A cluster that gives no answer to the first questions for late pods."""
+
+    unanswered: int = 0
+
+    async def late_pods(self, namespace: str | None, selector: str) -> AsyncIterator[Verdict]:
+        if self.unanswered:
+            self.unanswered -= 1
+            raise ApiError("no answer within 30 s", status=0)
+        async for verdict in super().late_pods(namespace, selector):
+            yield verdict
+
+
+def test_a_server_that_is_too_busy_to_answer_is_asked_again() -> None:
+    cluster = BusyCluster(unanswered=3)
+    pod(cluster, "pod-0", "Running")
+    reports: list[int] = []
+
+    virtual_time.run(stragglers_of(cluster).complete(reports.append))
+
+    assert (reports, cluster.unanswered) == ([1], 0)
+
+
+def test_a_server_that_never_answers_ends_the_wait() -> None:
+    cluster = BusyCluster(unanswered=99)
+    pod(cluster, "pod-0", "Running")
+
+    with pytest.raises(ApiError, match="no answer"):
+        virtual_time.run(stragglers_of(cluster).complete(lambda _: None))
 
 
 def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:

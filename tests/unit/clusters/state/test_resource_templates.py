@@ -8,10 +8,12 @@ from kwokctl.clusters.state.resource_templates import (
     find_template,
     load_templates,
     template_name,
+    with_dialects,
     with_one_address,
 )
 from kwokctl.config.config_documents import Document
 from kwokctl.errors import ConfigError, UsageError
+from kwokctl.replacing import replace
 
 
 def resource(name: str, **body: Any) -> Document:
@@ -143,3 +145,14 @@ def test_other_templates_keep_their_addresses() -> None:
 
     assert with_one_address(own["node"]) == own["node"]
     assert with_one_address(own["pod"]) == own["pod"]
+
+
+def test_the_dialects_of_a_cluster_count_where_a_template_chooses_none() -> None:
+    node = find_template(load_templates([]), "node")
+
+    assert with_dialects(node, ("aks", "dgx")).parameters["dialects"] == ["aks", "dgx"]
+    assert with_dialects(node, ()) is node
+    chosen = replace(node, parameters={**node.parameters, "dialects": ["eks"]})
+    assert with_dialects(chosen, ("aks",)) is chosen
+    pod = find_template(load_templates([]), "pod")
+    assert with_dialects(pod, ("aks",)) is pod

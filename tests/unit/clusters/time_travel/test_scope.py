@@ -55,11 +55,22 @@ def test_pods_come_after_their_nodes_and_go_before_them() -> None:
     assert _order("minions/n", "pods/a/b", is_put=False) == ["pods/a/b", "minions/n"]
 
 
+CLOCK = "leases/kube-node-lease/kwokctl-fault-clock"
+FAULT = "kwokctl.dev/faults/storm"
+
+
+def test_faults_and_their_clock_come_and_go_before_the_nodes_that_show_them() -> None:
+    assert _order("minions/n", FAULT, CLOCK, is_put=True) == [CLOCK, FAULT, "minions/n"]
+    groups = SCOPE.in_order([_write("minions/n", is_put=True), _write(FAULT, is_put=False)])
+    assert [group[0].value is None for group in groups] == [True, False]
+
+
 @pytest.mark.parametrize(
     "path",
     [
         "events/default/a.1",
         "leases/kube-node-lease/node-0",
+        f"{CLOCK}s",
         "leases/kube-system/kube-scheduler",
         "masterleases/10.0.0.1",
         "peerserverleases/x",
@@ -71,7 +82,14 @@ def test_what_running_programs_renew_is_left_alone(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["pods/a/b", "leases/default/my-operator", "example.com/x/y", "minions/n", "events.example/x"],
+    [
+        "pods/a/b",
+        "leases/default/my-operator",
+        "example.com/x/y",
+        "minions/n",
+        "events.example/x",
+        CLOCK,
+    ],
 )
 def test_all_else_is_put_back(path: str) -> None:
     assert _is_put_back(path)

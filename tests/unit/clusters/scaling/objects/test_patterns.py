@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
+from kwokctl.clusters.scaling.objects.object_pattern import Pattern
+from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.scale_request import LABEL, ScaleRequest
 from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
 from kwokctl.expr import yaml

@@ -10,13 +10,14 @@ from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.option_values import one_of
 from kwokctl.cli.parsing.shared_options import DataOutput, format_option
-from kwokctl.faults.class_schema import Layer
+from kwokctl.cli.verbs.faults import following, inject, score, storms
+from kwokctl.faults.classes.class_schema import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kwokctl.faults.catalogue import FaultClass
-    from kwokctl.faults.explanation import (
+    from kwokctl.faults.classes.catalogue import FaultClass
+    from kwokctl.faults.explaining.explanation import (
         ExplainedParameter,
         FaultExplanation,
         ShownChange,
@@ -49,11 +50,15 @@ def register(app: typer.Typer) -> None:
     below = commands.group(
         app,
         "fault",
-        "List and explain the faults that fleets have.",
+        "Break GPUs, nodes, racks, pods or the API, and undo it exactly.",
         panel=commands.CLUSTERS,
     )
     commands.command(below, "list", examples=_LISTED)(list_classes)
     commands.command(below, "explain", examples=_EXPLAINED)(explain)
+    inject.register(below)
+    following.register(below)
+    storms.register(below)
+    score.register(below)
 
 
 def list_classes(
@@ -78,7 +83,7 @@ def list_classes(
     clearedBy, dialects}.
     """
     from kwokctl.expr import yaml
-    from kwokctl.faults.catalogue import FaultCatalogue
+    from kwokctl.faults.classes.catalogue import FaultCatalogue
 
     catalogue = FaultCatalogue(call.documents())
     wanted = [catalogue.dialect(name).name for name in dialect or ()]
@@ -128,14 +133,14 @@ def explain(
     dialect: _Dialects = None,
     output: DataOutput = "",
 ) -> None:
-    """Explain a class of faults: who shows what of it and when, what Kubernetes does about it, and what clears it.
+    """Explain a class of faults: what each component shows and when, how Kubernetes reacts, and what clears it.
 
     The node of the example has 8 GPUs; parameters that a fault draws have their least value. yaml gives the FaultClass, to be
     changed and given to '--config'; json the same as the text.
     """
     from kwokctl.expr import yaml
-    from kwokctl.faults import explanation
-    from kwokctl.faults.catalogue import FaultCatalogue
+    from kwokctl.faults.classes.catalogue import FaultCatalogue
+    from kwokctl.faults.explaining import explanation
 
     catalogue = FaultCatalogue(call.documents())
     found = catalogue.find(class_name)
@@ -156,13 +161,20 @@ def _lines(found: "FaultExplanation") -> "Iterator[str]":
     yield f"{found.name}: {found.summary}"
     unit = f" ({found.unit})" if found.unit else ""
     yield f"layer {found.layer}, scope {found.scope}{unit}, {found.severity}; causes: {', '.join(found.causes)}"
-    yield f"{_LIFETIMES[found.lifetime]}; cleared by: {', '.join(found.cleared_by)}"
+    yield f"{_LIFETIMES[found.lifetime]}; cleared by: {', '.join(_cures(found))}"
     yield from _section("Parameters", map(_parameter, found.parameters))
     yield from _section("The fault itself", found.effects)
     yield from _section("Followed by", found.follows)
     yield from _section("Shown by", _signals(found))
     yield from _section("Kubernetes does", found.reactions)
     yield from _section("On a node with 8 GPUs", map(_change, found.changes))
+
+
+def _cures(found: "FaultExplanation") -> "Iterator[str]":
+    """Yield what ends a fault, with its probability where that is not certain."""
+    for cure in found.cleared_by:
+        odds = found.clearing_odds.get(cure)
+        yield cure if odds is None else f"{cure} ({odds:.0%})"
 
 
 _LIFETIMES = {

@@ -12,8 +12,8 @@ from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.time_travel.make_mark import copied, write_witness
 from kwokctl.clusters.time_travel.reach import Reach
 from kwokctl.clusters.time_travel.rewind import advance, check_origin, has_same_history
-from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
 from kwokctl.clusters.time_travel.stored_marks import Mark
+from kwokctl.clusters.time_travel.write_difference import Settled, Settling, delete_events
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.kv.kv import Txn, TxnAnswer
 from kwokctl.etcd.marks.mark_content import opened

@@ -9,8 +9,8 @@ from functools import partial
 import msgspec
 
 from kwokctl.clusters.time_travel.api_view import ApiView
+from kwokctl.clusters.time_travel.controller_view import ControllerView
 from kwokctl.clusters.time_travel.reach import Reach
-from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.clusters.time_travel.stored_marks import Mark
 from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.pacing import write_until_shown
@@ -26,11 +26,14 @@ from kwokctl.tasks import both, for_each
 class DifferenceWriter:
     """Puts objects back, and deletes those that did not exist at the mark."""
 
-    def __init__(self, store: ObjectStore, view: ApiView, scope: RewindScope, step: Step) -> None:
-        """Write to `store`, and wait until `view` shows the writes; `step` is called for each."""
-        self._store = store
+    def __init__(
+        self, reach: Reach, view: ApiView, controller_view: ControllerView, step: Step
+    ) -> None:
+        """Write to a cluster, and wait until both views show the writes; `step` is called for each."""
+        self._kv, self._store = reach.kv, reach.store
         self._view = view
-        self._scope = scope
+        self._controller_view = controller_view
+        self._scope = reach.scope
         self._step = step
 
     async def write(self, writes: Sequence[Write]) -> None:
@@ -38,6 +41,7 @@ class DifferenceWriter:
         for group in self._scope.in_order(writes):
             await write_until_shown(group, self._one, self._wait_shown)
             await self._view.wait_established([w for w in group if self._is_new_kind(w)])
+            await self._controller_view.wait_seen()
 
     async def _one(self, write: Write) -> tuple[Write, int] | None:
         """Make one write and return its revision, unless the object has changed since the comparison.
@@ -49,10 +53,14 @@ class DifferenceWriter:
                 return write, await self._store.remove(write.key, write.seen)
             return write, await self._store.change(Put(write.key, write.value), write.seen)
         except EtcdConflictError:
+            # The controller itself takes a fault back from a node when it has seen that it is gone.
+            if (found := await self._kv.get(write.key)) is not None:
+                self._controller_view.note([(write, found.mod_revision)])
             return None
 
     async def _wait_shown(self, done: Sequence[tuple[Write, int]]) -> None:
         await self._view.wait_shown(done)
+        self._controller_view.note(done)
         self._step.advance(len(done))
 
     def _is_new_kind(self, write: Write) -> bool:
@@ -117,8 +125,10 @@ class Settling:
         with self._reach.home.progress.step(
             f"Going back to '{self._mark.name}'", unit="objects"
         ) as step:
-            view = ApiView(self._reach.client, self._reach.scope)
-            writer = DifferenceWriter(self._reach.store, view, self._reach.scope, step)
+            reach = self._reach
+            view = ApiView(reach.client, reach.scope)
+            controller_view = ControllerView(reach.controller, reach.scope)
+            writer = DifferenceWriter(reach, view, controller_view, step)
             revision, writes = await self._first_look(before_writes, before_moves)
             rests = False
             while due := [write for write in writes if self._tries[write.key] < _TRIES]:

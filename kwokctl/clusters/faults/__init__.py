@@ -1,0 +1,1 @@
+"""Faults in clusters: they are injected, followed, cleared, and read."""

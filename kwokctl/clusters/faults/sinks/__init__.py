@@ -1,0 +1,1 @@
+"""Sends what happens to the units of faults to programs and HTTP end points of the user."""

@@ -1,0 +1,1 @@
+"""Repairs of nodes, as commands ask for them and see them."""

@@ -1,0 +1,111 @@
+"""Reads the Repairs of a cluster."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+
+from kwokctl.clusters.faults.reaching import fault_cluster
+from kwokctl.clusters.state.home import Home
+from kwokctl.errors import ApiError
+from kwokctl.expr.duration import parse_time
+from kwokctl.faults.repairs.repair_schema import StoredRepair
+from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery, list_pages
+from kwokctl.kube.resource import REPAIR_POLICIES, REPAIRS, Resource
+from kwokctl.model import ClusterName
+
+_NOT_THERE = 404
+_WAITS = "Pending"
+"""The phase of a Repair that no controller has accepted."""
+
+
+class RepairReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A Repair, as commands show it."""
+
+    name: str
+    node: str
+    action: str
+    phase: str
+    trigger: str
+    by: str
+    policy: str
+    created: str
+    accepted_at: str
+    started_at: str
+    ended_at: str
+    takes: float | None
+    """Its length in seconds; None before it begins."""
+    attempt: int
+    cleared: tuple[str, ...]
+    left: tuple[str, ...]
+    asleep: tuple[str, ...]
+    message: str
+
+    def age(self, now: float) -> float:
+        """Return the seconds since it was made; `now` is a POSIX time stamp."""
+        return max(now - parse_time(self.created), 0.0) if self.created else 0.0
+
+
+async def repair_reports(
+    home: Home, name: ClusterName, nodes: Sequence[str] = ()
+) -> list[RepairReport]:
+    """Return the Repairs of a cluster, or those of the named nodes, in the order in which they were made; none where the kind is not served."""
+    async with fault_cluster(home, name) as cluster:
+        found = [decode_repair.decode(raw) async for raw in _all(cluster.client, REPAIRS)]
+    wanted = [each for each in found if not nodes or each.spec.node in nodes]
+    in_order = sorted(wanted, key=lambda each: (each.metadata.creation_timestamp, each.name))
+    return [repair_report(each) for each in in_order]
+
+
+def repair_report(repair: StoredRepair) -> RepairReport:
+    """Return a Repair as commands show it."""
+    spec, status = repair.spec, repair.status
+    cause = spec.cause
+    return RepairReport(
+        name=repair.name,
+        node=spec.node,
+        action=spec.action,
+        phase=status.phase or _WAITS,
+        trigger=status.trigger or (cause.trigger if cause is not None else "by-hand"),
+        by=status.by or (cause.by if cause is not None else ""),
+        policy=status.policy or spec.policy,
+        created=repair.metadata.creation_timestamp,
+        accepted_at=status.accepted_at,
+        started_at=status.started_at,
+        ended_at=status.ended_at,
+        takes=status.takes,
+        attempt=status.attempt,
+        cleared=status.cleared,
+        left=status.left,
+        asleep=status.asleep,
+        message=status.message,
+    )
+
+
+class _Metadata(msgspec.Struct):
+    name: str
+
+
+class _Named(msgspec.Struct):
+    metadata: _Metadata
+
+
+_named = msgspec.json.Decoder(_Named).decode
+
+
+async def stored_policy_names(client: Client) -> list[str]:
+    """Return the names of the RepairPolicies of a cluster."""
+    return sorted([_named(raw).metadata.name async for raw in _all(client, REPAIR_POLICIES)])
+
+
+async def _all(client: Client, resource: Resource) -> AsyncIterator[msgspec.Raw]:
+    try:
+        async for page in list_pages(client.pool, ListQuery(resource=resource)):
+            for raw in page.objects:
+                yield raw
+    except ApiError as e:
+        if e.status != _NOT_THERE:
+            raise
+
+
+decode_repair = msgspec.json.Decoder(StoredRepair)

@@ -1,3 +1,3 @@
 """Clusters for Python programs: what the commands do, as methods that return values."""
 
-__all__ = ["cluster"]
+__all__ = ["cluster", "faults", "measuring"]

@@ -1,12 +1,12 @@
 """A cluster, for Python programs."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from kwokctl.clusters.delete import delete_cluster
 from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
@@ -26,16 +26,21 @@ from kwokctl.clusters.time_travel.rest import WITHIN as REST_WITHIN
 from kwokctl.clusters.time_travel.rest import wait_at_rest
 from kwokctl.clusters.time_travel.rewind import ChangedObject, Rewound, foreseen, rewind_cluster
 from kwokctl.clusters.time_travel.stored_marks import Mark
-from kwokctl.errors import KwokctlError
 from kwokctl.host.paths import ClusterPaths, WorkDir, cache_dir, default_workdir, expanded
 from kwokctl.json_value import Json
+from kwokctl.library.calls import call
 from kwokctl.library.cluster_creation import CreationRequest, create
+from kwokctl.library.faults.fault_injector import FaultInjector
 from kwokctl.library.keywords import ForkWords, Option, SetWords, WhichWords
-from kwokctl.library.loop import loop_thread
+from kwokctl.library.node_repairs import NodeRepairs
 from kwokctl.library.objects import ClusterObjects
-from kwokctl.library.reporting import LoggedProgress
+from kwokctl.library.progress_log import LoggedProgress
 from kwokctl.model import ClusterName
 from kwokctl.waits import USUAL, Standstill
+
+if TYPE_CHECKING:
+    from kwokctl.library.measuring.measure_words import MeasureWords
+    from kwokctl.library.measuring.measurement import Measurement
 
 
 async def log_lines(
@@ -47,7 +52,6 @@ async def log_lines(
     return b"".join([part async for part in parts]).decode(errors="replace")
 
 
-T = TypeVar("T")
 __tracebackhide__ = True
 """pytest shows the line of the test that has called, and none of these."""
 GivenPath = str | PathLike[str]
@@ -72,6 +76,10 @@ class Cluster:
         self._is_own = is_own
         self._kubeconfig: Path | None = None
         self._objects = ClusterObjects(self._paths.own_kubeconfig)
+        self.faults = FaultInjector(home, self._name)
+        """Breaks what breaks in fleets, and undoes it."""
+        self.repairs = NodeRepairs(home, self._name)
+        """Repairs nodes, and ends their faults."""
 
     @classmethod
     def create(
@@ -100,7 +108,7 @@ class Cluster:
             kubeconfig=_path(kubeconfig) if kubeconfig else None,
             wait=wait,
         )
-        cluster._is_own = cluster._run(create(cluster._home, wanted))
+        cluster._is_own = call(create(cluster._home, wanted))
         cluster._kubeconfig = wanted.kubeconfig
         return cluster
 
@@ -128,28 +136,28 @@ class Cluster:
 
     def start(self, *, wait: float | None = USUAL) -> None:
         """Start the components that do not run."""
-        self._run(start_cluster(self._home, self._name, wait=wait))
+        call(start_cluster(self._home, self._name, wait=wait))
 
     def stop(self) -> None:
         """Stop it; its data stays."""
         self.close()
-        self._run(stop_cluster(self._home, self._name))
+        call(stop_cluster(self._home, self._name))
 
     def delete(self) -> None:
         """Delete it, if it is there."""
         self.close()
-        self._run(delete_cluster(self._home, self._name, kubeconfig=self._kubeconfig, force=False))
+        call(delete_cluster(self._home, self._name, kubeconfig=self._kubeconfig, force=False))
 
     def close(self) -> None:
         """Let connections go; the next call makes new ones."""
-        self._run(self._objects.close())
+        call(self._objects.close())
 
     def scale(
         self, kind: str, replicas: int, *, wait: float | None = USUAL, **more: Unpack[SetWords]
     ) -> ScaleResult:
         """Give a set of nodes, pods or other objects its size, as `kwokctl scale` does."""
         request = ScaleRequest(kind=kind, replicas=replicas, wait=wait, **more)
-        return self._run(scale(self._home, self._name, request, documents=()))
+        return call(scale(self._home, self._name, request, documents=()))
 
     def apply(
         self, manifests: Manifest | Sequence[Manifest], *, namespace: str = "default"
@@ -158,21 +166,21 @@ class Cluster:
 
         Kinds and namespaces come first, webhooks last, whatever the order.
         """
-        return self._run(self._objects.apply(objects_of(manifests), namespace))
+        return call(self._objects.apply(objects_of(manifests), namespace))
 
     def get(self, what: str, *, namespace: str = "default") -> dict[str, Json]:
         """Return the object `KIND/NAME`; ApiError with the status 404 if there is none."""
-        return self._run(self._objects.get(what, namespace))
+        return call(self._objects.get(what, namespace))
 
     def find(
         self, kind: str, *, namespace: str | None = "default", selector: str = ""
     ) -> list[dict[str, Json]]:
         """Return the objects of a kind; those of all namespaces if that is None."""
-        return self._run(self._objects.find(kind, namespace, selector))
+        return call(self._objects.find(kind, namespace, selector))
 
     def remove(self, what: str, *, namespace: str = "default") -> None:
         """Delete the object `KIND/NAME`, if it is there."""
-        self._run(self._objects.remove(what, namespace))
+        call(self._objects.remove(what, namespace))
 
     def wait_for(
         self,
@@ -190,7 +198,7 @@ class Cluster:
         `Ready=False`, a jq expression that begins with a dot, or a function of an object.
         """
         wanted = ObjectWait(what=what, condition=condition, **which)
-        return self._run(self._objects.wait_for(wanted, timeout))
+        return call(self._objects.wait_for(wanted, timeout))
 
     def mark(self, name: str = "mark", *, rest: float = 0.0) -> Mark:
         """Keep what the cluster holds now, to rewind to it.
@@ -200,8 +208,8 @@ class Cluster:
         """
         if rest:
             waiting = wait_at_rest(self._home, self._name, seconds=rest, within=REST_WITHIN + rest)
-            self._run(waiting)
-        return self._run(mark_cluster(self._home, self._name, name))
+            call(waiting)
+        return call(mark_cluster(self._home, self._name, name))
 
     def rewind(
         self, name: str = "", *, keep_events: bool = False, paused: Paused = nullcontext
@@ -212,21 +220,21 @@ class Cluster:
         which would act on caches of objects that no longer exist.
         """
         with paused():
-            done = self._run(rewind_cluster(self._home, self._name, name, keep_events=keep_events))
+            done = call(rewind_cluster(self._home, self._name, name, keep_events=keep_events))
         self._objects.forget_kinds()
         return done
 
     def marks(self) -> list[Mark]:
         """Return its marks, the latest last."""
-        return self._run(list_marks(self._home, self._name))
+        return call(list_marks(self._home, self._name))
 
     def drop(self, name: str) -> None:
         """Remove a mark; the cluster stays as it is."""
-        self._run(drop_marks(self._home, self._name, name, every=False))
+        call(drop_marks(self._home, self._name, name, every=False))
 
     def changes(self, name: str = "") -> Sequence[ChangedObject]:
         """Return the objects that a rewind would put back or delete."""
-        return self._run(foreseen(self._home, self._name, name)).objects
+        return call(foreseen(self._home, self._name, name)).objects
 
     def fork(self, name: str, **more: Unpack[ForkWords]) -> "Cluster":
         """Create a cluster that begins with what this one holds."""
@@ -246,14 +254,25 @@ class Cluster:
             ignores_memory=more.get("ignore_memory", False),
             patience=Patience(None, more.get("wait", USUAL)),
         )
-        made = self._run(fork_cluster(self._home, request))
+        made = call(fork_cluster(self._home, request))
         return [Cluster(self._home, each.name, is_own=True) for each in made]
+
+    def measure(self, **words: Unpack["MeasureWords"]) -> "Measurement":
+        """Return a measurement of what a `with` block does, as `kwokctl measure` does for a command.
+
+        `with cluster.measure() as run:` records until the block has ended and nothing of the run moves any more; then
+        `run.pods.created_to_bound.p99` and all other figures are there. The words are the options of `kwokctl measure run`. Raises
+        UsageError and ConfigError for what cannot be understood.
+        """
+        from kwokctl.library.measuring.measurement import Measurement
+
+        return Measurement(self._home, self._name, words)
 
     def logs(
         self, component: str, *, tail: int | None = None, since: datetime | None = None
     ) -> str:
         """Return what a component has written: all of it, the last lines, or those since a time."""
-        return self._run(log_lines(self._home, self._name, component, tail, since))
+        return call(log_lines(self._home, self._name, component, tail, since))
 
     def __enter__(self) -> Self:
         return self
@@ -276,16 +295,6 @@ class Cluster:
     @property
     def _paths(self) -> ClusterPaths:
         return self._home.paths(self._name)
-
-    def _run(self, work: Coroutine[object, None, T]) -> T:
-        """Do the work; an error shows what to do about it where its traceback is printed."""
-        try:
-            return loop_thread().run(work)
-        except KwokctlError as e:
-            for each in filter(None, (e.hint, e.detail)):
-                e.add_note(each)
-            # What has happened on the loop's thread is not for the caller, who sees his own line.
-            raise e.with_traceback(None) from e.__cause__
 
 
 def _home(workdir: GivenPath | None) -> Home:

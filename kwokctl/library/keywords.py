@@ -47,6 +47,16 @@ class WhichWords(TypedDict, total=False):
     """The exact number of objects; at least one unless given."""
 
 
+def demand_known(words: Mapping[str, object], known: Sequence[str], of: str) -> None:
+    """Raise UsageError, with the nearest one, for a keyword that is not known; `of` says what the words are of."""
+    for word in words:
+        if word not in known:
+            all_of_them = f"there are: {', '.join(known)}"
+            near = did_you_mean(word, known)
+            hint = f"{near} {all_of_them}" if near else all_of_them
+            raise UsageError(f"'{word}' is no word of {of}", hint=hint)
+
+
 Option = OptionValue | PathLike[str] | Sequence[str]
 """The value of an option, as Python programs write it."""
 

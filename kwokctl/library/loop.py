@@ -5,8 +5,8 @@ import atexit
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future, wait
-from typing import Generic, TypeVar
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, Generic, TypeVar
 
 from kwokctl.errors import UsageError
 from kwokctl.tasks import first_failure, new_event_loop
@@ -17,11 +17,12 @@ _LOOK = 0.2
 """Seconds after which a caller that waits looks whether it was interrupted."""
 
 
-class _Job(Generic[T_co]):
+class LoopJob(Generic[T_co]):
     """One piece of work, its result, and the way to call it off."""
 
     def __init__(self, work: Coroutine[object, None, T_co]) -> None:
         self.result: Future[T_co] = Future()
+        self.has_started = False
         self._work = work
         self._task: asyncio.Task[object] | None = None
 
@@ -48,8 +49,8 @@ class LoopThread:
     """A thread that runs an event loop until it is closed."""
 
     def __init__(self) -> None:
-        self._jobs: asyncio.Queue[_Job[object] | None] = asyncio.Queue()
-        self._running: set[_Job[object]] = set()
+        self._jobs: asyncio.Queue[LoopJob[object] | None] = asyncio.Queue()
+        self._running: set[LoopJob[object]] = set()
         self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="kwokctl", daemon=True)
         self._thread.start()
@@ -59,22 +60,46 @@ class LoopThread:
 
         An interrupt of the caller cancels the work; it is raised when that has ended.
         """
+        return self.finish(self.job(work))
+
+    def job(self, work: Coroutine[object, None, T]) -> LoopJob[T]:
+        """Return work that `start` or `finish` begins; UsageError in the thread of the loop, which cannot wait for it."""
         if threading.current_thread() is self._thread:
             work.close()
             raise UsageError("a cluster cannot be used from within its own event loop")
-        job = _Job(work)
+        return LoopJob(work)
+
+    def start(self, job: LoopJob[T], until: "Future[None]") -> None:
+        """Begin work, and return when `until` is set or the work is over; an interrupt as in `run`."""
         try:
-            self._loop.call_soon_threadsafe(self._jobs.put_nowait, job)
+            self._hand_over(job)
+            _wait(job.result, until)
+        except BaseException:
+            self.call_off(job)
+            raise
+
+    def finish(self, job: LoopJob[T]) -> T:
+        """Wait for the end of work, which begins unless it has, and return as `run` does."""
+        try:
+            self._hand_over(job)
             _wait(job.result)
-            result: T = job.result.result()
+            return job.result.result()
         except BaseExceptionGroup as e:
             raise first_failure(e) from e
         except BaseException:
-            if not job.result.done():
-                self._loop.call_soon_threadsafe(job.call_off)
-                _wait(job.result)
+            self.call_off(job)
             raise
-        return result
+
+    def call_off(self, job: LoopJob[T]) -> None:
+        """Cancel work that goes on, and return when it has ended."""
+        if not job.result.done():
+            self._loop.call_soon_threadsafe(job.call_off)
+            _wait(job.result)
+
+    def _hand_over(self, job: LoopJob[T]) -> None:
+        if not job.has_started:
+            job.has_started = True
+            self._loop.call_soon_threadsafe(self._jobs.put_nowait, job)
 
     def close(self) -> None:
         """Cancel the work under way, and end the thread."""
@@ -92,7 +117,7 @@ class LoopThread:
             for each in self._running:
                 each.call_off()
 
-    async def _do(self, job: _Job[object]) -> None:
+    async def _do(self, job: LoopJob[object]) -> None:
         self._running.add(job)
         try:
             await job.run()
@@ -100,13 +125,13 @@ class LoopThread:
             self._running.discard(job)
 
 
-def _wait(result: Future[T]) -> None:
-    """Wait until there is a result.
+def _wait(*results: Future[Any]) -> None:
+    """Wait until there is one of the results.
 
     The kernel may hand an interrupt to another thread; Python then raises it in this one only when
     this one runs, and to wait for a lock without a deadline is not to run.
     """
-    while not wait([result], timeout=_LOOK).done:
+    while not wait(results, timeout=_LOOK, return_when=FIRST_COMPLETED).done:
         pass
 
 

@@ -2,15 +2,18 @@
 
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
 from kwokctl.pytest_plugin import settings
+from kwokctl.pytest_plugin.fault_markers import FAULT_MARKER, faults_of
+from kwokctl.pytest_plugin.measured_tests import MEASURED_MARKER, kept_report, measured_test
 from kwokctl.pytest_plugin.needs import MARKER, Needs, needs_of
 from kwokctl.pytest_plugin.session import RunPlan, delete_all_of, session_cluster
 from kwokctl.pytest_plugin.states import ClusterStates, Paused, Prepared, borrowed
@@ -18,6 +21,7 @@ from kwokctl.pytest_plugin.webhooks import WebhookServer, localized, webhook_ser
 
 if TYPE_CHECKING:
     from kwokctl.library.cluster import Cluster
+    from kwokctl.library.measuring.measurement import Measurement
 
 _STATES = pytest.StashKey[ClusterStates]()
 _RUN = pytest.StashKey[str]()
@@ -42,6 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
     text = (
         f"{MARKER}({_WORDS}): the content of the cluster of the fixture `kwok` when the test begins"
     )
+    config.addinivalue_line("markers", text)
+    text = f"{FAULT_MARKER}(class, ...): a fault of the cluster of `kwok` when the test begins, in the words of `kwok.faults.inject`"
+    config.addinivalue_line("markers", text)
+    text = f"{MEASURED_MARKER}(load=, until=, by=, ...): how the fixture `measured` measures a test, in the words of `kwok.measure`"
     config.addinivalue_line("markers", text)
     given: Mapping[str, str] = getattr(config, "workerinput", {})
     config.stash[_RUN] = given.get("testrunuid") or uuid.uuid4().hex
@@ -73,6 +81,7 @@ def pytest_runtest_makereport(
         states = item.session.stash[_STATES]
         lines = item.config.getoption("kwok_log_lines")
         report.sections += evidence(cluster, states.mark, states.began, lines)
+        report.sections += kept_report(item)
     return report
 
 
@@ -122,10 +131,33 @@ def kwok_cluster(
 @pytest.fixture
 def kwok(
     request: pytest.FixtureRequest, kwok_cluster: "Cluster", kwok_states: ClusterStates
-) -> "Cluster":
-    """The cluster, as it was before any test, and with what the test's markers say."""
+) -> "Iterator[Cluster]":
+    """The cluster, as it was before any test, and with what the test's markers say; faults end with the test."""
+    with _said_without_traceback():
+        faults = faults_of(request.node)
     kwok_states.begin(_needs(request.node))
-    return kwok_cluster
+    try:
+        for each in faults:
+            kwok_cluster.faults.inject(each.class_name, **each.words)
+        yield kwok_cluster
+    finally:
+        kwok_cluster.faults.clear_injected()
+
+
+@pytest.fixture
+def measured(
+    request: pytest.FixtureRequest, kwok: "Cluster", kwok_reports: Path
+) -> "Iterator[Measurement]":
+    """The measured run of the test, which begins with it; the first figure that is read ends it, and waits until nothing moves."""
+    with measured_test(request.node, kwok, kwok_reports) as run:
+        yield run
+
+
+@pytest.fixture(scope="session")
+def kwok_reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which records and reports of failed tests stay."""
+    given = request.config.getoption("kwok_reports")
+    return Path(given).expanduser().absolute() if given else tmp_path_factory.mktemp("kwok-reports")
 
 
 @pytest.fixture(scope="session")
@@ -162,8 +194,13 @@ def _plan(request: pytest.FixtureRequest, options: Mapping[str, Json]) -> RunPla
     config = request.config
     given: Mapping[str, str] = getattr(config, "workerinput", {})
     chosen = {**settings.cluster_options(config), **options}
+    kinds: list[Json] = []
     if any(_needs(item).stages for item in request.session.items):
-        chosen.setdefault("enable_crds", ["Stage"])
+        kinds.append("Stage")
+    if any(item.get_closest_marker(FAULT_MARKER) for item in request.session.items):
+        kinds.append("Fault")
+    if kinds:
+        chosen.setdefault("enable_crds", kinds)
     return RunPlan(
         run=config.stash[_RUN],
         worker=given.get("workerid", ""),
@@ -179,5 +216,18 @@ def _needs(item: pytest.Item) -> Needs:
     found = settings.needs_of_all(item.config)
     for marker in reversed(list(item.iter_markers(MARKER))):
         place = f"@pytest.mark.{MARKER} of {item.name}"
-        found = found.joined(needs_of(marker.kwargs, item.path.parent, place))
+        with _said_without_traceback():
+            found = found.joined(needs_of(marker.kwargs, item.path.parent, place))
     return found
+
+
+@contextmanager
+def _said_without_traceback() -> Iterator[None]:
+    """Let a mistake in a marker fail the test with its words alone: the plugin's code does not explain it."""
+    said = ""
+    try:
+        yield
+    except UsageError as e:
+        said = "\n".join(filter(None, (str(e), e.hint)))
+    if said:  # out of 'except', where pytest would show the error twice
+        pytest.fail(said, pytrace=False)

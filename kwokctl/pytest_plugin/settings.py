@@ -25,6 +25,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--kwok-cluster", metavar="NAME", default="", help="run tests in an existing cluster, which is rewound at the end, and kept")  # fmt: skip
     group.addoption("--kwok-from", metavar="NAME", default="", help="run tests in a fork of an existing cluster")  # fmt: skip
     group.addoption("--kwok-keep", action="store_true", help="keep the clusters of the run")
+    group.addoption("--kwok-reports", metavar="FOLDER", default="", help="keep reports and records of failed tests with the fixture 'measured' in this folder")  # fmt: skip
     group.addoption("--kwok-log-lines", metavar="N", type=int, default=_LINES, help="warning lines of each component in the report of a failed test; 0 for none")  # fmt: skip
     parser.addini("kwok_options", "options of the cluster, as KEY=VALUE: those of 'kwokctl create cluster'", type="linelist")  # fmt: skip
     parser.addini("kwok_rest", "seconds without writes before the cluster is marked", default=_REST)  # fmt: skip

@@ -12,7 +12,7 @@ from kwokctl import Cluster
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.errors import ComponentError, NotFoundError, UsageError
 from kwokctl.host.paths import WorkDir
-from kwokctl.library.reporting import LoggedProgress
+from kwokctl.library.progress_log import LoggedProgress
 from kwokctl.model import ETCD, KUBE_APISERVER, State
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import cluster_options

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import pytest
 
@@ -107,3 +108,48 @@ def test_work_under_way_is_cancelled_when_the_thread_is_closed() -> None:
 
 def test_all_clusters_of_a_process_share_a_thread() -> None:
     assert loop_thread() is loop_thread()
+
+
+def test_work_that_has_begun_is_waited_for_later(thread: LoopThread) -> None:
+    begun, over = Future[None](), threading.Event()
+
+    async def work() -> int:
+        begun.set_result(None)
+        await asyncio.to_thread(over.wait)
+        return 42
+
+    job = thread.job(work())
+    thread.start(job, until=begun)
+
+    assert not job.result.done()
+    assert thread.run(_answer()) == 42
+    over.set()
+    assert thread.finish(job) == 42
+
+
+def test_work_that_fails_before_it_has_begun_is_not_waited_for(thread: LoopThread) -> None:
+    job = thread.job(_fail(NotFoundError("no such thing")))
+
+    thread.start(job, until=Future())
+
+    with pytest.raises(NotFoundError, match="no such thing"):
+        thread.finish(job)
+
+
+def test_work_that_is_called_off_may_have_a_result(thread: LoopThread) -> None:
+    begun = Future[None]()
+
+    async def work() -> str:
+        begun.set_result(None)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "as far as it went"
+        return "never"
+
+    job = thread.job(work())
+    thread.start(job, until=begun)
+    thread.call_off(job)
+    thread.call_off(job)
+
+    assert job.result.result() == "as far as it went"

@@ -12,10 +12,19 @@ OF_ETCD = (
     "2026/11/23 07:24:52 WARNING: [core] grpc: addrConn.createTransport failed to connect\\n"
 )
 
+class FakeFaults:
+    def __init__(self, done):
+        self.done = done
+    def inject(self, class_name, **words):
+        self.done.append(("inject", class_name, words))
+    def clear_injected(self):
+        self.done.append(("clear_injected",))
+
 class FakeCluster:
     name = "fake"
     components = ("etcd", "kube-scheduler")
     done = []
+    faults = FakeFaults(done)
     def __getattr__(self, word):
         return lambda *words, **more: self.done.append((word, *words))
     def changes(self, mark):
@@ -43,6 +52,26 @@ def test_more(kwok):
     assert ("scale", "node", 2) in kwok.done
     assert ("scale", "node", 3) in kwok.done
     assert ("rewind", "pytest") in kwok.done
+
+@pytest.mark.kwok_fault("leaf-down", count=1)
+@pytest.mark.kwok_fault("xid-79", where="gpus > 0", seed=7)
+def test_faulty(kwok):
+    rewound, first, second = kwok.done[-3:]
+    assert rewound[0] == "rewind"
+    assert first == ("inject", "leaf-down", {"count": 1})
+    assert second == ("inject", "xid-79", {"where": "gpus > 0", "seed": 7})
+
+def test_whole_again(kwok):
+    after = kwok.done[[step[0] for step in kwok.done].index("inject"):]
+    assert [step[0] for step in after] == ["inject", "inject", "clear_injected", "rewind"]
+
+@pytest.mark.kwok_fault("xid-79", wher="gpus > 0")
+def test_misspelt_fault(kwok):
+    pass
+
+@pytest.mark.kwok_fault(count=1)
+def test_no_class(kwok):
+    pass
 
 def test_fails(kwok):
     assert 0
@@ -72,8 +101,10 @@ def test_each_test_gets_what_its_markers_say_and_a_failure_shows_what_was_there(
 ) -> None:
     said = _pytest(tmp_path)
 
-    assert "1 failed, 2 passed, 1 error" in said
+    assert "1 failed, 4 passed, 3 errors" in said, said
     assert "@pytest.mark.kwok of test_misspelt: 'node' is not one of nodes, pods" in said
+    assert "@pytest.mark.kwok_fault of test_misspelt_fault: 'wher' is no word of an inj" in said
+    assert "@pytest.mark.kwok_fault of test_no_class: it takes one class of faults" in said
     assert "- kwok: Events of the test -" in said
     assert "9999-01-01 Warning Failed Pod/default/web: no image" in said
     assert "- kwok: warnings of kube-scheduler -" in said
@@ -91,7 +122,10 @@ def test_logs_may_be_left_out(tmp_path: Path) -> None:
 def test_fixtures_and_options_explain_themselves(tmp_path: Path) -> None:
     assert "kwok_webhook_server [session scope]" in _pytest(tmp_path, "--fixtures")
     assert "--kwok-from=NAME" in _pytest(tmp_path, "--help")
-    assert "@pytest.mark.kwok(nodes, pods, crds, stages" in _pytest(tmp_path, "--markers")
+    assert "@pytest.mark.kwok(nodes, pods, crds, stages" in (
+        markers := _pytest(tmp_path, "--markers")
+    )
+    assert "@pytest.mark.kwok_fault(class, ...): a fault of the cluster" in markers
 
 
 def test_a_run_without_a_cluster_loads_nothing_of_clusters() -> None:

@@ -1,0 +1,1 @@
+"""Measured runs for Python programs: the figures of a run as objects."""

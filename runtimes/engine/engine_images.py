@@ -123,10 +123,12 @@ class EngineImages:
         except CommandError as e:
             lines = [{"error": e.detail or str(e)}]
         said = "".join(str(line.get("error") or line.get("stream") or "") for line in lines)
+        # Docker says one a line, Podman all in one.
         names = [
-            line.removeprefix(_LOADED).removeprefix(_UNNAMED)
+            name
             for line in said.splitlines()
             if line.startswith((_LOADED, _UNNAMED))
+            for name in line.removeprefix(_LOADED).removeprefix(_UNNAMED).split(",")
         ]
         if not names:
             raise ArtifactError(

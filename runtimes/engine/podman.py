@@ -12,7 +12,8 @@ from runtimes.engine.engine_client import Engine
 NAMED_BY = "CONTAINER_HOST"
 """The variable that names another service, to Podman's own command too."""
 _REMEDY = (
-    f"start Podman's service ('{{start}} podman.socket'), or name another engine with {NAMED_BY}"
+    "start Podman's service ('{start} podman.socket', or without systemd 'podman system service --time=0 &'), "
+    f"or name another engine with {NAMED_BY}"
 )
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.certificates.pki import add_server_name
-from kwokctl.host.files import write_atomic
+from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
@@ -19,6 +19,7 @@ from runtimes.kind.kubelet_certificates import certify, node_names
 from runtimes.kind.nodes.kind_configuration import pod_networks
 from runtimes.kind.nodes.node_creation import (
     Creation,
+    LostOutputError,
     NodesExistError,
     demand_instances,
     set_aside,
@@ -29,8 +30,8 @@ from runtimes.kind.provider import Provider
 
 _PREFIX = "kwok-"
 """The prefix of kind's names for our clusters."""
-_TRIES = 3
-"""The most requests to kind, if each time it has found nodes that were created meanwhile."""
+_TRIES = 4
+"""The most requests to kind, if a further one may succeed: it has found nodes that were created meanwhile, or read nothing."""
 _MADE = "made"
 """A file with the id of the node that kind has made to its end."""
 _REGISTERED = "nodes.json"
@@ -134,11 +135,11 @@ class KindNodes:
     async def _create(self, creation: Creation, inside: Collection[ComponentName]) -> Container:
         """Let kind make the nodes, and give them what kind does not.
 
-        The engine may still make a node for a run that has been killed: that one is removed, and
-        kind is asked again.
+        The engine may still make a node for a run that has been killed, and Podman may lose what kind reads
+        in the node: these nodes are removed, and kind is asked again.
         """
-        for _ in range(_TRIES):
-            with suppress(NodesExistError):
+        for _ in range(_TRIES - 1):
+            with suppress(NodesExistError, LostOutputError):
                 return await self._created(creation, inside)
         return await self._created(creation, inside)
 
@@ -150,6 +151,7 @@ class KindNodes:
                 said = await Node(self._engine, half).complaint(inside)
                 e.detail = "\n".join(filter(None, (e.detail, said)))
             await self._remove_remains()
+            self._empty_data()
             if lacking := without_instances(e):
                 raise lacking from e
             raise
@@ -165,6 +167,11 @@ class KindNodes:
         nodes = [one.name for one in containers if one.labels.get(ROLE) in NODE_ROLES]
         await node.give_networks(pod_networks(creation.pod_subnet, nodes))
         return made
+
+    def _empty_data(self) -> None:
+        """Remove what the etcd of a half-made node has written: kind began with an empty folder, and does again."""
+        remove_tree(self._paths.etcd_data)
+        private_folder(self._paths.etcd_data)
 
     async def _remove_remains(self) -> None:
         """Remove what a killed run, or kind itself, has left half made."""

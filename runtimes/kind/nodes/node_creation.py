@@ -47,7 +47,7 @@ class Creation(msgspec.Struct, frozen=True, kw_only=True):
         """Let kind make the cluster from the configuration in the folder.
 
         The user's kubeconfig is left alone. What is half made stays, for its journal to be read.
-        Raises ConflictError for a port that is taken, NodesExistError, ComponentError for all else.
+        Raises ConflictError for a port that is taken, NodesExistError, LostOutputError, ComponentError for all else.
         """
         try:
             await process.run_leashed(
@@ -59,8 +59,7 @@ class Creation(msgspec.Struct, frozen=True, kw_only=True):
         except CommandError as e:
             if error := conflict(self.project, e.detail):
                 raise error from e
-            is_there = any(words in (e.detail or "") for words in _EXISTS)
-            raise (NodesExistError if is_there else ComponentError)(
+            raise _error_of(e.detail or "")(
                 f"kind cannot make the cluster '{self.project}'",
                 hint="the output of kind is below, then that of the component that died, or of the node",
                 detail=e.detail,
@@ -75,9 +74,31 @@ class NodesExistError(ComponentError):
     """There are nodes of the cluster's name: an engine may make one after its client was killed."""
 
 
+class LostOutputError(ComponentError):
+    """Podman's command has lost what a program wrote in the node, and kind has used the nothing that came.
+
+    Podman 4.3.1 loses in one of a hundred `podman exec` what its service sends together with the headers of its
+    answer, all that a short command writes; the exit code is 0 (`podman --remote`, measured on two busy processors).
+    """
+
+
+def _error_of(output: str) -> type[ComponentError]:
+    """Return the error that what kind wrote tells of."""
+    for error, texts in ((NodesExistError, _EXISTS), (LostOutputError, _LOST)):
+        if any(text in output for text in texts):
+            return error
+    return ComponentError
+
+
 CONFIGURATION = "kind.yaml"
 _EXISTS = ("node(s) already exist", "is already in use by container", "name is in use")
 """The messages of kind, and of Docker and Podman, about nodes that exist."""
+_LOST = (
+    "no objects passed to apply",
+    "file should only be one line, got 0 lines",
+    "should have one cluster, but read 0",
+)
+"""The messages of kubectl and kind about a manifest, a version and a kubeconfig of the node that were read as empty."""
 _FILE = "creation.json"
 
 

@@ -10,7 +10,14 @@ from tests.support.fake_engine import FakeEngine, fake_engine
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeEngine]:
-    """An engine with configured answers, on a path that is short: its socket lies there."""
-    with tempfile.TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
+def folder() -> Iterator[Path]:
+    """A folder whose path is short: sockets lie in it."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def fake(folder: Path) -> Iterator[FakeEngine]:
+    """An engine with configured answers."""
+    with fake_engine(folder) as fake:
         yield fake

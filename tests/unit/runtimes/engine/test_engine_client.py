@@ -1,8 +1,6 @@
 """"""
 
 import socket
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,19 +11,6 @@ from runtimes.engine.engine_client import Engine
 from tests.support.fake_engine import FakeEngine, fake_engine
 
 LABELS = {"a": "b"}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder whose path is short: sockets lie in it."""
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
-
-
-@pytest.fixture
-def fake(folder: Path) -> Iterator[FakeEngine]:
-    with fake_engine(folder) as fake:
-        yield fake
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """"""
 
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,20 +10,7 @@ from kwokctl.model import Artifact
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.engine_client import Engine
 from runtimes.engine.engine_images import EngineImages, named
-from tests.support.fake_engine import FakeEngine, fake_engine
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder whose path is short: sockets lie in it."""
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
-
-
-@pytest.fixture
-def fake(folder: Path) -> Iterator[FakeEngine]:
-    with fake_engine(folder) as fake:
-        yield fake
+from tests.support.fake_engine import FakeEngine
 
 
 @pytest.fixture
@@ -128,3 +113,19 @@ async def test_an_image_that_cannot_be_made_is_an_error(
 async def test_a_program_that_is_gone_is_named(images: EngineImages) -> None:
     with pytest.raises(ComponentError, match="/nowhere/etcd is not there"):
         await images.make(Artifact(name="etcd", version="v3", command=("/nowhere/etcd",)))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Loaded image: a:1\nLoaded image: b:2\nLoaded image ID: sha256:3",
+        "Loaded image: a:1,b:2,sha256:3",
+    ],
+)
+async def test_a_file_of_images_is_loaded_by_docker_and_by_podman(
+    fake: FakeEngine, images: EngineImages, folder: Path, said: str
+) -> None:
+    (folder / "images.tar").write_bytes(b"")
+    fake.answers["POST /images/load"] = (200, {"stream": f"{said}\n"})
+
+    assert await images.load(folder / "images.tar") == ["a:1", "b:2", "sha256:3"]

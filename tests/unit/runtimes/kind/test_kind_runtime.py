@@ -189,15 +189,18 @@ async def test_a_node_is_recreated_from_its_former_image(
     assert Creation.load(host.cluster(CLUSTER).root / "kind").image == "mine/node:v1"
 
 
-async def test_a_node_left_by_a_killed_run_is_removed_and_kind_is_run_again(
-    runtime: KindRuntime, fake: FakeEngine, host: Host, tmp_path: Path
-) -> None:
-    root = host.cluster(CLUSTER).root
-    kind = tmp_path / "kind-that-finds-a-node"
-    kind.write_text("#!/bin/sh\necho 'ERROR: node(s) already exist for a cluster' >&2\nexit 1\n")
-    kind.chmod(0o755)
-    for folder in (root / "kind", host.cluster(CLUSTER).etcd_data):
+async def start_with_a_kind_that_fails(
+    runtime: KindRuntime, fake: FakeEngine, host: Host, said: str
+) -> tuple[int, str]:
+    """Start, and return how often nodes were removed, and what each run of kind has found in the folder of etcd."""
+    root, data = host.cluster(CLUSTER).root, host.cluster(CLUSTER).etcd_data
+    for folder in (root / "kind", data):
         folder.mkdir(parents=True)
+    kind, found = root / "kind-that-fails", root / "found"
+    kind.write_text(
+        f"#!/bin/sh\nls {data} >> {found}\ntouch {data}/member\necho '{said}' >&2\nexit 1\n"
+    )
+    kind.chmod(0o755)
     Creation(project="p", program=str(kind), image="i", pod_subnet="").save(root / "kind")
     fake.answers |= {
         "GET /containers/json": (200, [node(sees=str(root))]),
@@ -208,8 +211,32 @@ async def test_a_node_left_by_a_killed_run_is_removed_and_kind_is_run_again(
     with pytest.raises(ComponentError, match="cannot make the cluster"):
         await runtime.start(CLUSTER, ETCD)
 
-    # Before kind begins, and after each time that it finds a node.
-    assert fake.asked.count("DELETE /containers/1") == 1 + 4
+    return fake.asked.count("DELETE /containers/1"), found.read_text()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ERROR: node(s) already exist for a cluster",
+        "Command Output: error: no objects passed to apply",
+        "file should only be one line, got 0 lines",
+        "kubeadm KUBECONFIG should have one cluster, but read 0",
+    ],
+    ids=["a node of a killed run", "a lost manifest", "a lost version", "a lost kubeconfig"],
+)
+async def test_what_another_try_may_mend_is_tried_again_from_nothing(
+    runtime: KindRuntime, fake: FakeEngine, host: Host, said: str
+) -> None:
+    # Before kind begins, and after each time that it fails.
+    assert await start_with_a_kind_that_fails(runtime, fake, host, said) == (1 + 4, "")
+
+
+async def test_another_failure_of_kind_is_not_tried_again(
+    runtime: KindRuntime, fake: FakeEngine, host: Host
+) -> None:
+    said = "ERROR: failed to init node with kubeadm"
+
+    assert await start_with_a_kind_that_fails(runtime, fake, host, said) == (1 + 1, "")
 
 
 @pytest.mark.parametrize("state", ["created", "running"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from kwokctl.host.files import sign, turn
+from kwokctl.host.noted_locks import sign, turn
 from kwokctl.progress import Progress, Step
 
 

@@ -25,7 +25,8 @@ from kwokctl.artifacts.resolve_programs import ArtifactSource, WantedProgram, re
 from kwokctl.artifacts.store import Entry, digest
 from kwokctl.artifacts.workdirs import forget_removed
 from kwokctl.errors import ArtifactError, BusyError
-from kwokctl.host.files import locked, remove_tree
+from kwokctl.host.files import remove_tree
+from kwokctl.host.noted_locks import locked
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
 

@@ -7,6 +7,8 @@ __all__ = [
     "cluster_plan",
     "custom_components",
     "definitions",
+    "dialect_heartbeats",
+    "egress_file",
     "fake_nodes",
     "heartbeat",
     "host_pages",

@@ -34,7 +34,8 @@ def requested(options: ClusterOptions) -> list[ComponentName]:
         for name, each in catalog().items()
         if each.is_added_by_port and options.component(name).port
     ]
-    return [*map(ComponentName, (*choice.components, *choice.added)), *by_port]
+    by_option = [name for name, each in catalog().items() if each.is_added(options)]
+    return [*map(ComponentName, (*choice.components, *choice.added)), *by_port, *by_option]
 
 
 def clients(options: ClusterOptions) -> tuple[ComponentName, ...]:

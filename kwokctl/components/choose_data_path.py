@@ -13,7 +13,7 @@ from kwokctl.config.data_path import Choice
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch, Patches
 from kwokctl.config.patches.patch_reader import patches_of
-from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER
+from kwokctl.model import KUBE_APISERVER, KWOK_API_PROXY, KWOK_CONTROLLER
 
 _STORED_ELSEWHERE = (
     "emulated-version",
@@ -69,8 +69,11 @@ def _obstacles(options: ClusterOptions, flags: Iterable[str]) -> Iterator[str]:
         yield "the audit log would not show writes to etcd"
     if options.component(KWOK_CONTROLLER).binary:
         yield "another controller than the embedded one is used"
-    if KWOK_CONTROLLER not in selected(options):
+    names = selected(options)
+    if KWOK_CONTROLLER not in names:
         yield f"the cluster has no '{KWOK_CONTROLLER}'"
+    if KWOK_API_PROXY in names:
+        yield "faults of the API would not hit writes to etcd"
     for flag in flags:
         if flag.startswith("audit-"):
             yield f"'{flag}' of the API server would not see writes to etcd"

@@ -15,8 +15,10 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch
 from kwokctl.errors import UsageError
 from kwokctl.model import (
+    KUBE_APISERVER,
     KUBE_CONTROLLER_MANAGER,
     KUBE_SCHEDULER,
+    KWOK_API_PROXY,
     KWOK_CONTROLLER,
     KWOK_KUBELET,
     ClusterName,
@@ -93,10 +95,17 @@ def _described(name: ComponentName, names: Sequence[ComponentName], setting: Set
     pages = {other: page for other, page in found.items() if page}
     discoveries = extra_discoveries(setting.options.extras)
     return replace(
-        component,
+        _before_the_proxy(component),
         env={} if definition.embedded else _environment(setting.options, component),
         files={**component.files, **definition.collect(setting, {**pages, **discoveries})},
     )
+
+
+def _before_the_proxy(component: Component) -> Component:
+    """Let a client of the API server be stopped before the proxy through which it dials."""
+    if KUBE_APISERVER not in component.uses or component.name == KWOK_API_PROXY:
+        return component
+    return replace(component, uses=component.uses | {KWOK_API_PROXY})
 
 
 def _page(name: ComponentName, setting: Setting, dialler: ComponentName) -> MetricsPage | None:

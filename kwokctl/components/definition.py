@@ -21,6 +21,10 @@ def _no_identities(_: ClusterOptions) -> tuple[Identity, ...]:
     return ()
 
 
+def _by_name_only(_: ClusterOptions) -> bool:
+    return False
+
+
 def _no_metrics(_: Setting, __: ComponentName | None) -> None:
     return None
 
@@ -49,6 +53,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """Returns the files that it reads about the metrics of the cluster's components."""
     is_added_by_port: bool = False
     """Whether a cluster has it, too, where a port was chosen for it."""
+    is_added: Callable[[ClusterOptions], bool] = _by_name_only
+    """Whether options of its own ask for it, where a cluster does not name it."""
     is_required: bool = False
     """Whether every cluster must have it."""
 

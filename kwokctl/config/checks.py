@@ -15,7 +15,7 @@ import msgspec
 
 from kwokctl.artifacts.locations import split_pin
 from kwokctl.artifacts.module_parts import FORM, is_module_part, module_part
-from kwokctl.config.document_kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import CUSTOM, FAULT, WITH_FAULT
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.quantity import to_bytes
 from kwokctl.errors import KwokctlError, UnavailableError
@@ -211,9 +211,11 @@ def runtime_config(word: str) -> InvalidText | None:
 
 def resource_kind(word: str) -> InvalidText | None:
     """Accept a kind that a controller can read from the API server."""
-    if word in KINDS[KWOK]:
+    if word in CUSTOM:
         return None
-    hint = did_you_mean(word, KINDS[KWOK]) or f"kinds are: {', '.join(KINDS[KWOK])}"
+    if word in WITH_FAULT:
+        return InvalidText("not a kind that comes alone", f"it comes with {FAULT}")
+    hint = did_you_mean(word, CUSTOM) or f"kinds are: {', '.join(CUSTOM)}"
     return InvalidText("not a kind of custom resource", hint)
 
 

@@ -6,14 +6,15 @@ here (apiVersion, kind, metadata); the fields are checked by the modules that us
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from kwokctl.config.document_folders import files_of
 from kwokctl.config.document_kinds import API_VERSIONS, CONFIGURATION, KWOK
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.errors import ConfigError, NotServedError
+from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
@@ -22,9 +23,6 @@ from kwokctl.progress import Progress, Silent
 STDIN = "-"
 _SHAPES = {dict: "a mapping", list: "a list", str: "a string", bool: "a switch", int: "a number"}
 _SILENT = Silent()
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_SUFFIXES = (".yaml", ".yml")
-_SUPPORTED = frozenset({"apiVersion", "kind", "metadata", "resources"})
 _MERGED = frozenset({"KwokConfiguration", "KwokctlConfiguration"})
 """Kinds whose documents are merged: their fields are put together where they are used."""
 _LIST = "List"
@@ -32,8 +30,6 @@ _LIST = "List"
 _OWN_VERSIONS = frozenset({CONFIGURATION, KWOK})
 """Of one of them kwok's kinds are taken, whichever it is: early files have another than today's."""
 _WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
-_DEEPEST = 16
-"""Folders within folders: more is a circle."""
 
 
 class FieldError(ConfigError):
@@ -106,6 +102,18 @@ def load_documents(
     return documents
 
 
+def only_document(documents: Sequence[Document], kind: str, source: str) -> Document:
+    """Return the one document of a kind; ConfigError if there is another number of them in the file `source`."""
+    found = [each for each in documents if each.kind == kind]
+    if len(found) != 1:
+        words = f"are {len(found)} documents" if found else "is no document"
+        raise ConfigError(
+            f"there {words} of kind '{kind}' in '{source}'",
+            hint="its fields are in the schema that this prints: kwokctl config schema",
+        )
+    return found[0]
+
+
 def latest_of_each(documents: Sequence[Document]) -> list[Document]:
     """Return one document of each kind, namespace and name, the last; all that have no name."""
     last = {_identity(document): number for number, document in enumerate(documents)}
@@ -167,17 +175,17 @@ def _parse(name: str, content: bytes) -> Iterator[Document]:
     except ConfigError as e:
         raise ConfigError(f"'{name}' is not valid YAML: {e}", hint=e.hint) from e
     for index, body in enumerate(bodies, start=1):
-        yield from _documents(body, f"{name}, document {index}")
+        yield from documents_in(body, f"{name}, document {index}")
 
 
-def _documents(body: object, source: str) -> Iterator[Document]:
-    """Yield the document, or those that are items of a list; none for an empty one."""
+def documents_in(body: object, source: str) -> Iterator[Document]:
+    """Yield the document, or those that are items of a list; none for an empty one. ConfigError names the `source`."""
     if isinstance(body, dict) and body.get("kind") == _LIST:
         items = body.get("items") or []
         if not isinstance(items, list):
             raise ConfigError(f"{source}: 'items' is {_shape(items)}, not a list")
         for number, item in enumerate(items, start=1):
-            yield from _documents(item, f"{source}, item {number}")
+            yield from documents_in(item, f"{source}, item {number}")
     elif body is not None:
         yield _document(body, source)
 
@@ -244,60 +252,3 @@ def _warn_unknown(document: Document, progress: Progress) -> None:
         f"{document.source}: kind '{document.kind}' is not known and is left out"
         + (f"; {near}" if near else "")
     )
-
-
-def files_of(folder: Path) -> list[Path]:
-    """Return the files of a folder, or those that its kustomization lists, in their order.
-
-    Raises ConfigError if there is none or one is missing, and NotServedError for a kustomization
-    that does more than list files.
-    """
-    found = list(_files(folder, 0))
-    if not found:
-        raise ConfigError(
-            f"the folder '{folder}' has no YAML file",
-            hint="give a file, or a folder with files that end in .yaml",
-        )
-    return found
-
-
-def _files(folder: Path, depth: int) -> Iterator[Path]:
-    if depth > _DEEPEST:
-        raise ConfigError(f"the kustomization in '{folder}' includes itself")
-    for name in _KUSTOMIZATIONS:
-        if (folder / name).is_file():
-            yield from _listed(folder / name, depth)
-            return
-    names = sorted(entry for entry in folder.iterdir() if entry.suffix in _SUFFIXES)
-    yield from (path for path in names if path.is_file())
-
-
-def _listed(kustomization: Path, depth: int) -> Iterator[Path]:
-    try:
-        body = yaml.load(kustomization.read_text(encoding="utf-8")) or {}
-    except ConfigError as e:
-        raise ConfigError(f"'{kustomization}' is not valid YAML: {e}", hint=e.hint) from e
-    for resource in _resources(kustomization, body):
-        path = kustomization.parent / resource
-        if path.is_dir():
-            yield from _files(path, depth + 1)
-        elif path.is_file():
-            yield path
-        else:
-            raise ConfigError(f"'{kustomization}' lists '{resource}', which does not exist")
-
-
-def _resources(kustomization: Path, body: object) -> list[str]:
-    if not isinstance(body, Mapping):
-        raise ConfigError(f"'{kustomization}' is not a mapping")
-    for field, value in body.items():
-        if value and field not in _SUPPORTED:
-            raise NotServedError(
-                f"'{kustomization}': '{field}' is not supported",
-                hint=f"render it first: kubectl kustomize {kustomization.parent} | "
-                "kwokctl --config - ...",
-            )
-    resources = body.get("resources") or []
-    if not isinstance(resources, list) or not all(isinstance(each, str) for each in resources):
-        raise ConfigError(f"'{kustomization}': 'resources' must be a list of files")
-    return resources

@@ -21,6 +21,7 @@ from kwokctl.dataplane.events.event_writer import EventWriter
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.leases.decode import stored_lease
 from kwokctl.dataplane.object_store import OPERATIONS_PER_TRANSACTION, ObjectStore
+from kwokctl.dataplane.objects.stored_values import decoded
 from kwokctl.dataplane.pacing import BULK_TICK, Window
 from kwokctl.dataplane.port import (
     Figures,
@@ -32,7 +33,7 @@ from kwokctl.dataplane.port import (
     Renewed,
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.status_change import as_of, is_of_status, version_of
+from kwokctl.dataplane.status_change import as_of, is_of_report, is_of_status, version_of
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, Put, TxnAnswer
 from kwokctl.expr.duration import format_time
@@ -40,7 +41,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.patching.apply_patch import UnknownPatchError, apply_patch
-from kwokctl.kube.patching.managed_fields import after_status_update
+from kwokctl.kube.patching.managed_fields import after_report_update, after_status_update
 from kwokctl.kube.resource import EVENTS, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource
 from kwokctl.kube.statuses import check_change
 from kwokctl.kube.stored_json import ObjectInJson, value_of
@@ -137,6 +138,22 @@ class EtcdPlane:
         window = self.windows[target.resource]
         revision = await window.write(partial(self._store.change, put, version))
         return as_of(changed, revision)
+
+    async def read(self, target: ObjectKey) -> ObjectInJson | None:
+        """Return an object as etcd has it; None if it is gone, or if objects of its kind do not go to etcd."""
+        if target.resource not in _KINDS or self._is_left(target.resource):
+            return None
+        found = await self._store.get(
+            self._keys.key(target.resource, target.namespace, target.name)
+        )
+        if found is None or not is_readable(found.value):
+            return None
+        stored = decoded(found.value)
+        if stored.unknown:
+            return None
+        meta = {**stored.document["metadata"], "resourceVersion": str(found.mod_revision)}
+        value: ObjectInJson = {**stored.document, "metadata": meta}  # type: ignore[typeddict-item]  # a document is plain JSON
+        return value
 
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: ObjectInJson
@@ -293,12 +310,15 @@ class EtcdPlane:
             changed: ObjectInJson = patch.result or apply_patch(
                 current, patch.document, patch.type, kind
             )
+            owners = after_status_update
             if not is_of_status(current, changed):
-                return None
+                if kind != NODES.kind or not is_of_report(current, changed):
+                    return None
+                owners = after_report_update
             if not self._managed_fields or not current["metadata"].get("managedFields"):
                 return changed
             now = format_time(int(self._wall()))
-            owned = after_status_update(current, changed, kind, manager=self._api.manager, now=now)
+            owned = owners(current, changed, kind, manager=self._api.manager, now=now)
         except UnknownPatchError:
             return None
         return {**changed, "metadata": {**changed["metadata"], "managedFields": owned}}

@@ -8,13 +8,13 @@ that it is the cluster's etcd, and whether values of that kind are encrypted.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 
 import orjson
 
 from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.etcd_keys import Keys, is_readable
 from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import DataPlane, ObjectKey
@@ -70,7 +70,7 @@ async def handshake(
 
     Raises ApiError if the cluster does not accept a lease yet.
     """
-    now = datetime.fromtimestamp(wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    now = micro_time(wall())
     lease = {
         "apiVersion": LEASES.api_version,
         "kind": LEASES.kind,

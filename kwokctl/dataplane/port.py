@@ -255,6 +255,10 @@ class DirectWriter(Protocol):
     kind: then the caller uses the methods of `KubeletWriter`.
     """
 
+    async def read(self, target: ObjectKey) -> ObjectInJson | None:
+        """Return an object as it is stored; None if it is gone, or cannot be written like that."""
+        ...
+
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: ObjectInJson
     ) -> ObjectInJson | None:

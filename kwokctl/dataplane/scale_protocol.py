@@ -17,6 +17,8 @@ from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.transport.pool import Pool, Response
 
+_PROGRAM = "kwokctl/"
+"""The text before the version in the header `Server`."""
 PODS_PER_REQUEST = 10_000
 """Pods for which addresses are requested at a time."""
 
@@ -26,6 +28,8 @@ class Seen(msgspec.Struct):
 
     nodes: int = 0
     pods: int = 0
+    faults: int | None = None
+    """None where no Fault has been seen; a controller of an earlier version does not say it."""
 
 
 class KubeletEndpoint(msgspec.Struct):
@@ -53,6 +57,8 @@ class PlayedStages(msgspec.Struct, kw_only=True):
     """The controller's start time, which templates see."""
     manager: str
     """The controller's name as a field manager."""
+    faults_follow: bool = False
+    """Whether faults are open that hit new nodes: the controller alone knows which, and plays all of them itself."""
 
 
 class AddressRequest(msgspec.Struct):
@@ -94,6 +100,11 @@ class ControllerClient:
         self._token = token
         self._headers: Mapping[str, str] | None = None
 
+    async def version(self) -> str:
+        """Ask for the version of kwokctl whose controller it is; empty if it does not say."""
+        server = (await self._answer("GET", "/seen")).header(b"server") or ""
+        return server.removeprefix(_PROGRAM) if server.startswith(_PROGRAM) else ""
+
     async def metrics(self) -> bytes:
         """Ask for the controller's metrics, in Prometheus' text format."""
         return await self._ask("GET", "/metrics")
@@ -131,6 +142,9 @@ class ControllerClient:
         return msgspec.json.decode(answer, type=dict[str, Addresses])
 
     async def _ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+        return (await self._answer(method, path, body)).body
+
+    async def _answer(self, method: str, path: str, body: bytes = b"") -> Response:
         response = await self._request(method, path, body)
         if response.status == 401:  # a controller that has been restarted has another token
             self._headers = None
@@ -140,7 +154,7 @@ class ControllerClient:
             raise ApiError(
                 f"the controller answers {response.status}: {text}", status=response.status
             )
-        return response.body
+        return response
 
     async def _request(self, method: str, path: str, body: bytes) -> Response:
         if self._headers is None:

@@ -4,10 +4,12 @@ import asyncio
 import gc
 import logging
 import signal
+from collections.abc import Callable, Coroutine
 
 from kwokctl.errors import KwokctlError
 from kwokctl.host.memory import give_back
 from kwokctl.progress import Silent
+from kwokctl.tasks import new_event_loop
 
 log = logging.getLogger("kwok")
 _GC_THRESHOLDS = (50_000, 20, 100)
@@ -59,7 +61,31 @@ class _KlogFormatter(logging.Formatter):
         )
 
 
-def end_at_signals() -> None:
+def run_process(begin: Callable[[], Coroutine[object, object, None]]) -> int:
+    """Run until SIGTERM or SIGINT what `begin` makes of the settings, and return the exit code.
+
+    An error of either ends the process, and is in the log.
+    """
+    log_to_stderr()
+    try:
+        work = begin()
+        collect_rarely()
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(_until_a_signal(work))
+    except KwokctlError as e:
+        return failed(e)
+    return 0
+
+
+async def _until_a_signal(work: Coroutine[object, object, None]) -> None:
+    _end_at_signals()
+    try:
+        await work
+    except asyncio.CancelledError:
+        log.info("received a signal to end")
+
+
+def _end_at_signals() -> None:
     """Cancel the current task on SIGTERM and SIGINT."""
     task = asyncio.current_task()
     assert task is not None

@@ -60,6 +60,19 @@ def format_duration(nanoseconds: int) -> str:
     return f"{sign}{lead}{_trimmed(rest, _SECOND)}s"
 
 
+def format_seconds(seconds: int) -> str:
+    """Return a number of whole seconds likewise: `1h0m3s`."""
+    return format_duration(seconds * _SECOND)
+
+
+def seconds_or_zero(text: str) -> float:
+    """Return the seconds of a duration; 0 for a text that is not a duration: anybody may have written it."""
+    try:
+        return parse_duration(text)
+    except ExpressionError:
+        return 0.0
+
+
 def _trimmed(nanos: int, unit: int) -> str:
     text = f"{Decimal(nanos) / unit:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -11,6 +11,8 @@ from functools import lru_cache
 from kwokctl.expr.budget import spend
 
 _PARTS = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.", re.DOTALL)
+_LONGEST = 64 * 1024
+"""Bytes of an expression: of some that are longer RE2 gives up the simplification, and writes thousands of lines about that."""
 _WORK = 256
 """Bytes of a text, times the instructions of an expression, that are a step."""
 
@@ -65,8 +67,10 @@ class Regexp:
             raise RegexpError(
                 r"invalid escape sequence in '\C'"
             )  # RE2's, for a part of a character
+        if len(data := _encoded(text)) > _LONGEST:
+            raise RegexpError(f"it has {len(data):,} bytes, more than {_LONGEST:,}")
         try:
-            self._compiled = re2.compile(_encoded(text), options)
+            self._compiled = re2.compile(data, options)
         except re2.error as e:
             raise RegexpError(_explained(e)) from e
         self._size: int = self._compiled.programsize

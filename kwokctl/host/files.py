@@ -1,20 +1,17 @@
-"""Writes files atomically, makes private folders, and holds locks that end with their process."""
+"""Writes files atomically, and makes and removes folders, among them private ones."""
 
-import asyncio
 import errno
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 from typing import IO
 
-from kwokctl.errors import BusyError, ConflictError
-from kwokctl.host.file_locks import try_lock
+from kwokctl.errors import ConflictError
 from kwokctl.host.own_folders import is_own_folder
 
-_POLL = 0.05
 _OF_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
 
 
@@ -46,7 +43,7 @@ def replacing(
             file.flush()
             if owner is not None:
                 _give(file.fileno(), owner)
-            _permit(file.fileno(), mode)
+            permit(file.fileno(), mode)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -60,7 +57,7 @@ def _give(descriptor: int, owner: tuple[int, int]) -> None:
             os.fchown(descriptor, *owner)
 
 
-def _permit(descriptor: int, mode: int) -> None:
+def permit(descriptor: int, mode: int) -> None:
     """Set the permissions of an open file, where there are such."""
     if hasattr(os, "fchmod"):
         os.fchmod(descriptor, mode)
@@ -117,84 +114,3 @@ def scratch_folder(path: Path) -> Iterator[Path]:
         yield path
     finally:
         remove_tree(path)
-
-
-def _lock_file(path: Path) -> IO[bytes]:
-    """Open a lock file, which no other user can open: who can open a file can lock it (flock(2))."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    with suppress(PermissionError):
-        _permit(descriptor, 0o600)
-    return os.fdopen(descriptor, "a+b", buffering=0)
-
-
-@contextmanager
-def locked(path: Path, *, what: str, shared: bool = False) -> Iterator[None]:
-    """Hold the advisory lock file at `path`; its content names the owner if the disk has room for it.
-
-    Several processes may hold it `shared`; they exclude those that hold it alone. The kernel
-    releases it when its process ends, in whatever way. If another process holds it, BusyError names
-    the owner. The lock file itself stays: removing it would race.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _lock_file(path) as file:
-        if not try_lock(file.fileno(), shared=shared):
-            owner = lock_owner(path) or "another process"
-            raise BusyError(
-                f"{what} is in use by {owner}", hint="wait until it has finished, then repeat"
-            )
-        sign(file.fileno())
-        try:
-            yield
-        finally:
-            file.truncate(0)
-
-
-def is_locked(path: Path) -> bool:
-    """Return whether a process holds a lock file, which stays as it is."""
-    try:
-        with path.open("rb") as file:
-            return not try_lock(file.fileno())
-    except OSError:
-        return False
-
-
-@asynccontextmanager
-async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> AsyncIterator[int]:
-    """Hold the lock file at `path` as soon as it is released; yields its descriptor.
-
-    The lock says "process N is `doing`"; `waiting` is called with the owner's note whenever that
-    has changed. A child that inherits the descriptor keeps the lock until it has ended, too.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    heard: str | None = None
-    with _lock_file(path) as file:
-        while not try_lock(file.fileno()):
-            # An owner that is just letting go, or has just begun, has no note there.
-            if (owner := lock_owner(path)) != heard and (owner or heard is None):
-                heard = owner
-                waiting(owner or "another process is busy")
-            await asyncio.sleep(_POLL)
-        sign(file.fileno(), doing)
-        try:
-            yield file.fileno()
-        finally:
-            file.truncate(0)
-
-
-def sign(lock: int, doing: str = "") -> None:
-    """Write into a held lock which process holds it, and what that is doing now.
-
-    The note is only for processes that wait: on a full disk the lock is held without it.
-    """
-    note = f"process {os.getpid()} is {doing}" if doing else f"process {os.getpid()}"
-    os.ftruncate(lock, 0)
-    with suppress(OSError):
-        os.write(lock, note.encode())
-
-
-def lock_owner(path: Path) -> str:
-    """Return what the holder of a lock wrote about itself, or an empty string."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except FileNotFoundError:
-        return ""

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shlex
+import shutil
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections import deque
@@ -15,6 +16,7 @@ from kwokctl.errors import CommandError, UnavailableError
 from kwokctl.host import leash
 
 _TAIL = 40
+_STDIN = 0
 
 
 async def run(
@@ -49,27 +51,68 @@ async def run(
 
 
 async def run_in_view(*argv: str | PathLike[str], env: Mapping[str, str] | None = None) -> int:
-    """Run a program of the user to its end, with our input, and return its exit code.
+    """Run a program of the user to its end, with our input, and return its exit code, 128 + N after signal N.
 
-    What it writes goes to our standard error: standard output is for our own result. Cancelled, it asks
-    the program to end, and waits for that. Raises UnavailableError when there is no such program.
+    What it writes goes to our standard error: standard output is for our own result. It is asked to end (SIGTERM) when this
+    is cancelled, which waits for its end, and when we end without that, even by SIGKILL. Raises UnavailableError when there
+    is no such program.
     """
     words = [fspath(word) for word in argv]
-    merged = {**os.environ, **env} if env else None
+    merged = {**os.environ, **(env or {})}
+    _demand_program(words[0], merged.get("PATH"))
+    theirs, ours = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, stdout=sys.stderr.fileno(), env=merged
+            *_leashed(theirs), *words, stdout=sys.stderr.fileno(), pass_fds=(theirs,), env=merged
         )
-    except (FileNotFoundError, PermissionError) as e:
-        why = "cannot be run" if isinstance(e, PermissionError) else "is not installed"
-        raise UnavailableError(f"'{words[0]}' {why}") from e
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
     try:
         return await process.wait()
-    except BaseException:
-        with suppress(ProcessLookupError):
-            process.terminate()
+    finally:
+        os.close(ours)
         await process.wait()
+
+
+def _demand_program(name: str, path: str | None) -> None:
+    if shutil.which(name, path=path) is None:
+        is_there = shutil.which(name, mode=os.F_OK, path=path) is not None
+        raise UnavailableError(f"'{name}' {'cannot be run' if is_there else 'is not installed'}")
+
+
+def _leashed(pipe: int) -> tuple[str, ...]:
+    """Return the words before those of a program that must end when the other end of a pipe is closed."""
+    return sys.executable, "-I", "-S", leash.__file__, str(pipe)
+
+
+async def run_with_input(argv: Sequence[str], data: bytes, *, patience: float) -> None:
+    """Run a program of the user to its end, with `data` as its input.
+
+    What it writes goes to our standard error. Raises UnavailableError if it cannot be run, and CommandError if it fails, or does not
+    end within `patience` seconds: then it is killed.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv, stdin=PIPE, stdout=sys.stderr.fileno()
+        )
+    except OSError as e:
+        raise UnavailableError(f"'{argv[0]}' cannot be run: {e.strerror or e}") from e
+    try:
+        async with asyncio.timeout(patience):
+            await process.communicate(data)  # one that closes its input early may still succeed
+    except BaseException as e:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        if isinstance(e, TimeoutError):
+            problem = f"'{shlex.join(argv)}' has not ended after {patience:g} s"
+            raise CommandError(problem) from e
         raise
+    if process.returncode:
+        raise CommandError(f"'{shlex.join(argv)}' exited with {process.returncode}")
 
 
 async def run_leashed(
@@ -89,7 +132,7 @@ async def run_leashed(
     """
     words = [fspath(word) for word in argv]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-S", leash.__file__, *words,
+        *_leashed(_STDIN), *words,
         stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, pass_fds=share, start_new_session=True,
         env={**os.environ, **env} if env else None,
     )  # fmt: skip

@@ -65,6 +65,9 @@ REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet", namespaced=Tr
 DAEMON_SETS = Resource("apps", "v1", "daemonsets", "DaemonSet", namespaced=True)
 STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet", namespaced=True)
 JOBS = Resource("batch", "v1", "jobs", "Job", namespaced=True)
+POD_DISRUPTION_BUDGETS = Resource(
+    "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", namespaced=True
+)
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io",
     "v1",
@@ -73,8 +76,22 @@ CUSTOM_RESOURCE_DEFINITIONS = Resource(
     namespaced=False,
 )
 
+RESOURCE_SLICES = Resource(
+    "resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False
+)
+_OWN = "kwokctl.dev"
+FAULTS = Resource(_OWN, "v1alpha1", "faults", "Fault", namespaced=False)
+FAULT_PAGES = Resource(_OWN, "v1alpha1", "faultpages", "FaultPage", namespaced=False)
+FAULT_SCHEDULES = Resource(_OWN, "v1alpha1", "faultschedules", "FaultSchedule", namespaced=False)
+FAULT_CLASSES = Resource(_OWN, "v1alpha1", "faultclasses", "FaultClass", namespaced=False)
+REPAIRS = Resource(_OWN, "v1alpha1", "repairs", "Repair", namespaced=False)
+REPAIR_POLICIES = Resource(_OWN, "v1alpha1", "repairpolicies", "RepairPolicy", namespaced=False)
+FAULT_DIALECTS = Resource(_OWN, "v1alpha1", "faultdialects", "FaultDialect", namespaced=False)
+
 NODE_LEASES = "kube-node-lease"
 """The namespace of the Leases of nodes; a Lease has the name of its node."""
+FAULT_CLOCK = "kwokctl-fault-clock"
+"""The Lease in it that has the clock of faults."""
 
 KNOWN = (
     NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, SERVICES, SECRETS, CONFIG_MAPS, EVENTS, LEASES,

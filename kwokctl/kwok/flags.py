@@ -22,19 +22,19 @@ def parser() -> FlagParser:
     add("-c", "--config", action="append", default=[], metavar="FILE",
         help="file of documents; may be repeated (default: ~/.kwok/kwok.yaml if it exists)")  # fmt: skip
     add("--server-address", dest="serverAddress", metavar="HOST:PORT",
-        help="address that serves health, metrics and the API of kubelets (default: 0.0.0.0 and the "
-        "node port; without either nothing is served)")  # fmt: skip
+        help="address of the server for health, metrics and the kubelet API (default: 0.0.0.0 and the "
+        "node port; without either there is no server)")  # fmt: skip
     add("--tls-cert-file", dest="tlsCertFile", metavar="FILE",
-        help="certificate of the server (default: a new one that no authority has signed)")  # fmt: skip
+        help="certificate of the server (default: a new one, from a CA of its own)")  # fmt: skip
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", metavar="FILE",
-        help="key of that certificate")  # fmt: skip
+        help="key of the server's certificate")  # fmt: skip
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
-        help="kinds of documents that are also read from the cluster, as custom resources; may be "
+        help="kinds of documents to read from the cluster, too, as custom resources; may be "
         "repeated")  # fmt: skip
     for name in ("annotation", "label"):
         add(f"--disregard-status-with-{name}-selector", metavar="SELECTOR",
             dest=f"disregardStatusWith{name.capitalize()}Selector",
-            help=f"leave nodes and pods alone whose {name}s match (deprecated)")  # fmt: skip
+            help=f"do not write nodes and pods whose {name}s match (deprecated)")  # fmt: skip
     _add_access(made)
     _refuse(made)
     return made
@@ -44,11 +44,11 @@ def _add_access(made: argparse.ArgumentParser) -> None:
     """Add the flags that say which clients may ask the server for what; the names are the kubelet's."""
     add = made.add_argument
     add("--client-ca-file", type=Path, metavar="FILE",
-        help="authority of client certificates (default: the cluster's)")  # fmt: skip
+        help="CA of client certificates (default: the cluster's)")  # fmt: skip
     add("--anonymous-auth", default=False, **SWITCH,
-        help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
+        help="accept clients without a credential, as the user 'system:anonymous' (default: false)")  # fmt: skip
     add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",
-        help="authorize requests by the API server, or allow every known user")  # fmt: skip
+        help="ask the API server whether a user may send a request (Webhook, the default), or allow every authenticated user (AlwaysAllow)")  # fmt: skip
 
 
 def _refuse(made: argparse.ArgumentParser) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -13,14 +13,9 @@ from kwokctl.controller.serving.controller_routes import Handlers
 from kwokctl.embedded.cluster_access import cluster_access, with_credential
 from kwokctl.embedded.component_process import (
     LogProgress,
-    collect_rarely,
-    end_at_signals,
-    failed,
-    log,
-    log_to_stderr,
+    run_process,
     set_verbosity,
 )
-from kwokctl.errors import KwokctlError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kubelet.general_routes import Companion
 from kwokctl.kubelet.run import answer
@@ -28,33 +23,26 @@ from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kwok.credentials import cluster_authority, own_certificate
 from kwokctl.kwok.settings import KwokSettings, read_kwok_settings
 from kwokctl.replacing import replace
-from kwokctl.tasks import beside, new_event_loop
+from kwokctl.tasks import beside
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT, and return the exit code."""
-    log_to_stderr()
-    try:
+
+    def begin() -> Coroutine[object, object, None]:
         given = sys.argv[1:] if argv is None else argv
         settings = read_kwok_settings(given, LogProgress())
         set_verbosity(settings.controller.verbosity)
         access = cluster_access(settings.controller.kubeconfig, settings.controller.master)
-        collect_rarely()
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(serve(settings, access))
-    except KwokctlError as e:
-        return failed(e)
-    return 0
+        return serve(settings, access)
+
+    return run_process(begin)
 
 
 async def serve(settings: KwokSettings, access: Access) -> None:
-    """Play and answer until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
-    end_at_signals()
-    try:
-        with TemporaryDirectory(prefix="kwok-") as folder:
-            await _serve(settings, await with_credential(access), Path(folder))
-    except asyncio.CancelledError:
-        log.info("received a signal to end")
+    """Play and answer until cancelled; the cluster may come and go meanwhile."""
+    with TemporaryDirectory(prefix="kwok-") as folder:
+        await _serve(settings, await with_credential(access), Path(folder))
 
 
 async def _serve(settings: KwokSettings, access: Access, folder: Path) -> None:

@@ -213,6 +213,8 @@ class _Parcel(msgspec.Struct, frozen=True):
 
     def _other(self, wanted: Expected, found: str) -> ArtifactError:
         hint = "try again; if it happens again, a proxy or mirror may change files"
+        if wanted.source == "given":
+            hint = "correct what follows '@sha256:'; if that is right, a proxy or mirror may change files"
         if wanted.source == "recorded":
             place = trust.place(self._records, self.url)
             hint = f"find out why it was changed; if the new one is the right one, delete '{place}'"

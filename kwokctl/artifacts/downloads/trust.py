@@ -61,7 +61,7 @@ def expected(order: Order, transfer: Transfer, records: Path) -> Expected | Trou
     """Return what the file of an order must be, or why that is not known.
 
     A project's own release is not used without its checksum if it publishes some. `records` is the
-    folder of `first_seen`.
+    folder in which `remember` has noted first downloads.
     """
     if order.sha256:
         return Expected(order.sha256, "given")

@@ -1,6 +1,5 @@
 """Describes kube-apiserver."""
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -23,9 +22,17 @@ from kwokctl.config.declaring import (
     port_option,
 )
 from kwokctl.config.options import ClusterOptions
-from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.ports import LOOPBACK, dialled
-from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, Identity, Mount, Port
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    KWOK_API_PROXY,
+    Component,
+    ComponentName,
+    Identity,
+    Mount,
+    Port,
+)
 
 _NAMES = (
     "kubernetes",
@@ -77,8 +84,18 @@ class KubeApiserverOptions(ComponentOptions):
 
 
 def url(setting: Setting, dialler: ComponentName | None = None) -> str:
-    """Return the URL at which a component dials the API server; without one, this host."""
-    return f"https://{setting.address(KUBE_APISERVER, dialler=dialler)}"
+    """Return the URL at which clients dial the API server, or the proxy in front of it.
+
+    `dialler` is the component that dials; without one, it is this host.
+    """
+    has_proxy = KWOK_API_PROXY in setting.artifacts
+    name = KWOK_API_PROXY if has_proxy else KUBE_APISERVER
+    return f"https://{setting.address(name, dialler=dialler)}"
+
+
+def own_url(setting: Setting) -> str:
+    """Return the URL at which this host dials the API server itself."""
+    return f"https://{setting.address(KUBE_APISERVER)}"
 
 
 def prefix(setting: Setting) -> str:
@@ -125,27 +142,12 @@ def kube_apiserver(setting: Setting) -> Component:
         env=spans.environment(setting, KUBE_APISERVER),
         ports=(Port(name="https", port=inside, host_port=own.port),),
         mounts=_mounts(setting),
-        ready=(setting.probe(f"{url(setting)}/readyz"),),
-        answers=(setting.probe(f"{url(setting)}/livez/ping"),),
+        ready=(setting.probe(f"{own_url(setting)}/readyz"),),
+        answers=(setting.probe(f"{own_url(setting)}/livez/ping"),),
         uses=frozenset({ETCD}),
         certified_names=own.cert_sans,
         files=spans.api_server_files(setting),
     )
-
-
-def egress(paths: ClusterPaths) -> str:
-    """Return the content of the file that has the API server reach nodes through a socket.
-
-    https://kubernetes.io/docs/tasks/extend-kubernetes/setup-konnectivity/ describes the form.
-    """
-    transport = {"uds": {"udsName": str(paths.egress_socket)}}
-    connection = {"proxyProtocol": "HTTPConnect", "transport": transport}
-    document = {
-        "apiVersion": "apiserver.k8s.io/v1beta1",
-        "kind": "EgressSelectorConfiguration",
-        "egressSelections": [{"name": "cluster", "connection": connection}],
-    }
-    return json.dumps(document, indent=2) + "\n"
 
 
 def _kubelet_addresses(setting: Setting) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from kwokctl import __version__
 from kwokctl.components import cluster_identities, verbosity
 from kwokctl.components.command_line import flags
 from kwokctl.components.definition import Definition
+from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import COMPONENTS, ComponentOptions, option, port_option
 from kwokctl.host.ports import joined
@@ -58,7 +59,7 @@ def insecure_proxy(setting: Setting) -> Component:
         args=flags(
             {
                 "listen-address": joined(setting.bind(KUBE_APISERVER_INSECURE_PROXY), port),
-                "server-address": setting.address(KUBE_APISERVER),
+                "server-address": kube_apiserver.url(setting).removeprefix("https://"),
                 "ca-file": str(pki / "ca.crt"),
                 "cert-file": str(pki / f"{admin}.crt"),
                 "key-file": str(pki / f"{admin}.key"),

@@ -43,7 +43,7 @@ def kube_controller_manager(setting: Setting) -> Component:
     beat = heartbeat(setting.options)
     has_admission = setting.options.of(kube_apiserver.KubeApiserverOptions).admission
     service_account = (
-        f"{kube_apiserver.url(setting)}/api/v1/namespaces/default/serviceaccounts/default"
+        f"{kube_apiserver.own_url(setting)}/api/v1/namespaces/default/serviceaccounts/default"
     )
     # Of older releases, one without its controller of tokens does not read the key.
     is_whole = "controllers" not in setting.user_args(KUBE_CONTROLLER_MANAGER)
@@ -53,8 +53,7 @@ def kube_controller_manager(setting: Setting) -> Component:
         {
             # Under its own identity it may do little; each controller has an account of its own.
             "use-service-account-credentials": True,
-            # No kubelet reads the annotations of "ttl", which writes one to each node at each start.
-            "controllers": "*,-ttl",
+            "controllers": _controllers(setting),
             # In a rewind a new process starts before the old one has ended.
             "permit-port-sharing": True,
             # Until then most caches are filled; each controller would look again only after 100 ms.
@@ -73,6 +72,16 @@ def kube_controller_manager(setting: Setting) -> Component:
         ready=(setting.probe(service_account),) if has_admission else (),
     )
     return replace(component, held_at=_KEY if is_whole else "")
+
+
+def _controllers(setting: Setting) -> str:
+    """Choose the controllers by the names that all releases know.
+
+    No kubelet reads the annotations of "ttl", which writes one to each node at each start. Of the other two
+    "*" contains neither, and kubeadm needs both to let a node join.
+    """
+    joining = ",bootstrapsigner,tokencleaner" if setting.site.has_own_nodes else ""
+    return f"*,-ttl{joining}"
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:

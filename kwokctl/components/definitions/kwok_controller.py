@@ -34,6 +34,8 @@ from kwokctl.config.declaring import (
 from kwokctl.config.document_kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.original.compat import KWOKCTL
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.duration import parse_duration
 from kwokctl.host.ports import joined
 from kwokctl.model import (
     KUBE_APISERVER,
@@ -54,6 +56,26 @@ _FLAGS = {
     "podPlayStageParallelism": "pod-play-stage-parallelism",
 }
 """The flags of options that documents may give, too."""
+
+
+def _check_dialect(word: str) -> checks.InvalidText | None:
+    from kwokctl.faults.classes.dialect_names import check_dialect  # only if there is a word
+
+    return check_dialect(word)
+
+
+LEAST_HEARTBEAT = 10.0
+"""Seconds between two heartbeats of a node's dialects at least."""
+
+
+def _check_heartbeats(word: str) -> checks.InvalidText | None:
+    try:
+        seconds = parse_duration(word)
+    except ExpressionError:
+        return checks.InvalidText("not a duration", "for example: 300s or 5m")
+    if seconds < LEAST_HEARTBEAT:
+        return checks.InvalidText("too often", f"give at least {LEAST_HEARTBEAT:g}s, such as 300s")
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +110,29 @@ class KwokControllerOptions(ComponentOptions):
         name="controller_parallelism",
         within=(0, 10_000),
         original=4,
+    )
+    fault_dialects: tuple[str, ...] = option(
+        (),
+        "Stacks that look for faults on the nodes, such as aks or device-plugin: nodes that kwokctl makes "
+        "have their healthy conditions from birth, and they show the faults that name no dialect "
+        "[default: no conditions; npd and device-plugin show faults]",
+        group=NODES,
+        metavar="DIALECT,…",
+        name="fault_dialects",
+        key="faultDialects",
+        env="",
+        check=_check_dialect,
+    )
+    dialect_heartbeats: str = option(
+        "",
+        "How often the heartbeats of the conditions of --fault-dialects are renewed, such as 300s, past "
+        "the API server [default: never]",
+        group=NODES,
+        metavar="DURATION",
+        name="dialect_heartbeats",
+        key="dialectHeartbeats",
+        env="",
+        check=_check_heartbeats,
     )
     enable_crds: tuple[str, ...] = option(
         (),
@@ -134,6 +179,8 @@ def kwok_controller(setting: Setting) -> Component:
                 "holder-identity": "{node}" if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
                 "enable-crds": ",".join(_custom_kinds(own)) or None,
+                "fault-dialects": ",".join(own.fault_dialects) or None if is_ours else None,
+                "dialect-heartbeats": own.dialect_heartbeats or None if is_ours else None,
                 "pods": "kubelet" if KUBELET_PODS in own.stages else None,
                 "server-token-file": str(setting.paths.controller_token) if is_ours else None,
                 "fleet-metrics": _fleet_metrics(setting) if is_ours else None,

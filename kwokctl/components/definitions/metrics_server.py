@@ -83,7 +83,7 @@ def metrics_server(setting: Setting) -> Component:
     """
     port = setting.port(METRICS_SERVER)
     inside = setting.site.port(METRICS_SERVER, port)
-    through = f"{kube_apiserver.url(setting)}/apis/metrics.k8s.io/v1beta1/nodes{_NO_NODE}"
+    through = f"{kube_apiserver.own_url(setting)}/apis/metrics.k8s.io/v1beta1/nodes{_NO_NODE}"
     return Component(
         name=METRICS_SERVER,
         artifact=setting.artifacts[METRICS_SERVER],

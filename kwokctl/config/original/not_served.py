@@ -72,7 +72,7 @@ def _addon(name: str, version: str, manifests: tuple[str, ...] = ()) -> tuple[No
         _keys(
             f"{name}-version",
             f"{name}-manifests",
-            reason=f"it is set in the folder of the add-on '{name}'; copy that, edit the copy and enable it",
+            reason=f"the add-on '{name}' sets it in its folder; copy that with 'kwokctl addons copy', edit the copy and enable it",
         )
     )
     return (
@@ -96,9 +96,9 @@ def _camel(words: str) -> str:
 
 
 _RELEASES = "https://github.com/kubernetes-sigs/{}/releases/download/{}/{}.yaml"
-_OWN = "the controller comes with kwokctl, which downloads none"
+_OWN = "the controller is a part of kwokctl, which downloads no other"
 _KECTL = "kectl is a part of kwokctl"
-_OWN_JAEGER = "'jaeger' is given with --jaeger-binary or --jaeger-image"
+_OWN_JAEGER = "kwokctl does not download jaeger; give it with --jaeger-binary or --jaeger-image"
 
 NOT_SERVED: tuple[NotServed, ...] = (
     NotServed(
@@ -113,7 +113,7 @@ NOT_SERVED: tuple[NotServed, ...] = (
     NotServed(
         key="cacheDir",
         is_idle=True,
-        reason="all clusters share one store of programs, which XDG_CACHE_HOME moves",
+        reason="all clusters share one store of programs; XDG_CACHE_HOME chooses its folder",
     ),
     NotServed(key="kectlBinary", is_idle=True, reason=_KECTL),
     NotServed(key="kectlVersion", is_idle=True, reason=_KECTL),
@@ -123,20 +123,20 @@ NOT_SERVED: tuple[NotServed, ...] = (
         is_port=True,
         is_idle=True,
         default=0,
-        reason="the only member of etcd has no peers and listens for them on no port",
+        reason="etcd has one member, which needs no port for peers",
     ),
     *(
         replace(option, type=int, is_port=True, default=0)
         for option in _flags(
-            "kueueviz-port", reason="'--enable kueue,kueueviz' adds it, and chooses its port"
+            "kueueviz-port", reason="'--enable kueue,kueueviz' adds kueueviz, and chooses its port"
         )
     ),
     *_flags(
         "kwok-controller-image",
-        reason="the controller is a program of this machine; --kwok-controller-binary replaces it",
+        reason="the controller is a process of this machine, not a container; --kwok-controller-binary replaces it",
     ),
     *_idle(_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", reason=_OWN)),
-    *_idle(_keys("kubectl-image", reason="kubectl is a program of this machine")),
+    *_idle(_keys("kubectl-image", reason="kwokctl runs kubectl as a program of this machine")),
     *_idle(
         _keys("jaeger-version", "jaeger-image-prefix", "jaeger-binary-prefix", reason=_OWN_JAEGER)
     ),

@@ -17,11 +17,12 @@ from kwokctl.retry import retried
 SAMPLES = 2
 """Objects that a stamp is made from."""
 
-_PATIENCE = 15.0
+_PATIENCE = 60.0
 """Seconds until they must have their status: a busy machine is slow."""
-_LONGER = 15.0
+_LONGER = 60.0
 """Further seconds for the consequences, such as the removal of a taint from a node that is Ready."""
-_LOOK_AGAIN = 0.02
+_LOOK_AGAIN, _SHARE = 0.02, 0.05
+"""Seconds until an object is read again, and the part of the time that it has been waited for, if that is more."""
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
@@ -69,18 +70,18 @@ async def played(
     `lacks` returns the values that are still missing. Raises CannotStampError if they do not appear.
     """
     loop = asyncio.get_running_loop()
-    deadline, longer = loop.time() + _PATIENCE, 0.0
+    began, longer = loop.time(), 0.0
     while True:
         raw = await access.client.get_raw(new.resource, new.namespace, sample.name)
         found = Sample(sample.serial, orjson.loads(raw))
-        problem = lacks(found)
+        problem, left = lacks(found), new.lacks(raw)
         if problem is None:
             longer = longer or loop.time() + _LONGER
-            if new.lacks(raw) is None or loop.time() > longer:
+            if left is None or loop.time() > longer:
                 return found
-        elif loop.time() > deadline:
+        elif loop.time() > began + _PATIENCE:
             raise CannotStampError(f"{new.resource.kind.lower()} '{sample.name}' {problem}")
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(max(_LOOK_AGAIN, _SHARE * (loop.time() - began)))
 
 
 async def as_created(access: BulkAccess, sample: Sample, located: Located) -> bytes:

@@ -16,9 +16,10 @@ from kwokctl.dataplane.port import NewObjects
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.field_sets import difference
 
-_PATIENCE = 15.0
-"""Seconds until a real node must be Ready and without taints: the controller-manager may be busy."""
-_LOOK_AGAIN = 0.1
+_PATIENCE = 60.0
+"""Seconds until a real node must be Ready and without taints: on a busy machine the controller-manager is late."""
+_LOOK_AGAIN, _SHARE = 0.1, 0.05
+"""Seconds until the nodes are read again, and the part of the time that they have been waited for, if that is more."""
 _READY = "Ready"
 _TROUBLES = frozenset({"DiskPressure", "MemoryPressure", "NetworkUnavailable", "PIDPressure"})
 """Conditions for which the controller-manager puts taints on a node."""
@@ -59,13 +60,13 @@ async def seen_finish(
 ) -> Finish | None:
     """Wait until a created node is Ready and without taints; None if that does not happen in time."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + _PATIENCE
-    while loop.time() < deadline:
+    began = loop.time()
+    while loop.time() < began + _PATIENCE:
         for sample in samples:
             raw = await access.client.get_raw(new.resource, new.namespace, sample.name)
             if new.lacks(raw) is None:
                 return _finish(sample.body, orjson.loads(raw))
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(max(_LOOK_AGAIN, _SHARE * (loop.time() - began)))
     return None
 
 

@@ -9,61 +9,23 @@ import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
-from http import HTTPStatus
+from functools import partial
 from typing import Any
 
-from kwokctl import __version__
-from kwokctl.embedded.http.client_limits import PAUSE
-from kwokctl.embedded.http.listening import accepted, connected
+from kwokctl.embedded.http.answer_bytes import (
+    LAST_CHUNK,
+    chunk_of,
+    head_of_stream,
+    refusal_of,
+    whole_answer,
+)
+from kwokctl.embedded.http.listening import connected, serve_each
 from kwokctl.embedded.http.messages import Answer, NoAnswerError, RefusedError, Request
 from kwokctl.embedded.http.parsing import ClientGoneError, RequestHead
 from kwokctl.embedded.http.route_table import Route, RouteTable
 from kwokctl.embedded.http.served_connection import BUFFER_BYTES, ServedConnection
 from kwokctl.embedded.http.strangers import Strangers
 from kwokctl.errors import ApiError
-
-_SERVER = f"kwokctl/{__version__}"
-LAST_CHUNK = b"0\r\n\r\n"
-
-
-def whole_answer(answer: Answer, body: bytes, *, with_body: bool, is_kept: bool) -> bytes:
-    """Write an answer whose body is known; `is_kept` says whether the connection is."""
-    head = _head(answer, f"Content-Length: {len(body)}", is_kept=is_kept)
-    return head + body if with_body else head
-
-
-def head_of_stream(answer: Answer, *, in_chunks: bool, is_kept: bool) -> bytes:
-    """Write the head of an answer whose body comes in pieces.
-
-    A client of HTTP/1.0 does not know chunks: its body ends with the connection.
-    """
-    framing = "Transfer-Encoding: chunked" if in_chunks else "Cache-Control: no-store"
-    return _head(answer, framing, is_kept=is_kept)
-
-
-def chunk_of(data: bytes) -> bytes:
-    """Write a piece of a body."""
-    return b"%x\r\n%b\r\n" % (len(data), data)
-
-
-def refusal_of(error: RefusedError) -> Answer:
-    """Return the answer to what is refused."""
-    headers = (("WWW-Authenticate", "Bearer"),) if error.status == 401 else ()
-    return Answer(error.status, f"{error}\n".encode(), headers=headers)
-
-
-def _head(answer: Answer, framing: str, *, is_kept: bool) -> bytes:
-    lines = (
-        f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}",
-        f"Server: {_SERVER}",
-        f"Content-Type: {answer.content_type}",
-        framing,
-        *(f"{name}: {value}" for name, value in answer.headers),
-        f"Connection: {'keep-alive' if is_kept else 'close'}\r\n\r\n",
-    )
-    return "\r\n".join(lines).encode("latin-1")
-
 
 log = logging.getLogger(__name__)
 
@@ -79,34 +41,29 @@ connection that was taken over."""
 class HttpServer:
     """Listens until cancelled."""
 
-    def __init__(self, routes: RouteTable, admit: Admit, count: Count = lambda *_: None) -> None:
-        """Answer by `routes` what `admit` lets pass."""
+    def __init__(
+        self,
+        routes: RouteTable,
+        admit: Admit,
+        count: Count = lambda *_: None,
+        *,
+        owner: int | None = None,
+    ) -> None:
+        """Answer by `routes` what `admit` lets pass.
+
+        With `owner`, the id of the only user for whom it is, connections of others are closed at once while strangers are many.
+        """
         self._routes = routes
         self._admit = admit
         self._count = count
-        self._strangers = Strangers()
+        self._strangers = Strangers(owner)
         self._buffer = bytearray(BUFFER_BYTES)
         self.connections = 0
         """The present number of connections."""
 
     async def run(self, listening: Sequence[socket.socket], tls: ssl.SSLContext | None) -> None:
         """Serve the connections of these sockets until cancelled; close them in the end."""
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for each in listening:
-                    tasks.create_task(self._accept(each, tls, tasks))
-        finally:
-            for each in listening:
-                each.close()
-
-    async def _accept(
-        self, listening: socket.socket, tls: ssl.SSLContext | None, tasks: asyncio.TaskGroup
-    ) -> None:
-        async with aclosing(accepted(listening)) as connections:
-            async for found in connections:
-                tasks.create_task(self.serve(found, tls))
-                if self._strangers.are_many:
-                    await asyncio.sleep(PAUSE)
+        await serve_each(listening, partial(self.serve, tls=tls), self._strangers)
 
     async def serve(
         self, found: socket.socket, tls: ssl.SSLContext | None, local_host: str = ""

@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
-from kwokctl.embedded.http.client_limits import STRANGER
+from kwokctl.embedded.http.client_limits import PAUSE, STRANGER
 from kwokctl.embedded.http.served_connection import ServedConnection
+from kwokctl.embedded.http.strangers import Strangers
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
 from kwokctl.host.ports import ANY, LOOPBACK, is_taken
 
@@ -19,6 +20,8 @@ _CLIENT_HELLO = b"\x16"
 """The first byte of a TLS connection."""
 _BACKLOG = 1024
 _LOOPBACK_DEVICE = b"lo"
+
+Serve = Callable[[socket.socket], Coroutine[object, None, None]]
 
 
 def listening_sockets(
@@ -159,15 +162,33 @@ async def accepted(listening: socket.socket) -> AsyncGenerator[socket.socket, No
 
 
 async def serve_each(
-    listening: socket.socket, serve: Callable[[socket.socket], Coroutine[object, None, None]]
+    listening: Sequence[socket.socket], serve: Serve, strangers: Strangers | None = None
 ) -> None:
-    """Serve each connection of a socket until cancelled; close it in the end."""
+    """Serve each connection of these sockets until cancelled; close them in the end.
+
+    While `strangers` are many, those for which they have no room are closed, and the others accepted slowly.
+    """
+    many = Strangers() if strangers is None else strangers
     try:
-        async with asyncio.TaskGroup() as tasks, aclosing(accepted(listening)) as connections:
-            async for found in connections:
-                tasks.create_task(serve(found))
+        async with asyncio.TaskGroup() as tasks:
+            for each in listening:
+                tasks.create_task(_serve_accepted(each, serve, many, tasks))
     finally:
-        listening.close()
+        for each in listening:
+            each.close()
+
+
+async def _serve_accepted(
+    listening: socket.socket, serve: Serve, strangers: Strangers, tasks: asyncio.TaskGroup
+) -> None:
+    async with aclosing(accepted(listening)) as connections:
+        async for found in connections:
+            if strangers.have_no_room_for(found):
+                found.close()
+                continue
+            tasks.create_task(serve(found))
+            if strangers.are_many:
+                await asyncio.sleep(PAUSE)
 
 
 async def connected(

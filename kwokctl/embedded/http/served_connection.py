@@ -52,6 +52,11 @@ class ServedConnection(asyncio.BufferedProtocol):
         return cast("Mapping[str, Any]", found) if found else None
 
     @property
+    def is_encrypted(self) -> bool:
+        """Whether it is a connection over TLS."""
+        return self._extra("ssl_object") is not None
+
+    @property
     def _is_tls_in_vain(self) -> bool:
         """Whether the client begins a handshake of TLS on a port without: it waits for no answer of HTTP."""
         return self._received[:1] == _HANDSHAKE and self._extra("ssl_object") is None

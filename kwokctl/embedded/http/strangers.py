@@ -1,17 +1,22 @@
 """The connections of clients without a credential, and the limits on their number and their requests."""
 
 import asyncio
+import socket
 from collections import deque
 
 from kwokctl.embedded.http.client_limits import AT_A_TURN, MANY_STRANGERS, MOST_STRANGERS
 from kwokctl.embedded.http.served_connection import ServedConnection
+from kwokctl.host.peer_users import user_of_peer
+
+_ROOT = 0
 
 
 class Strangers:
     """Keeps the connections without a credential; when there are too many, the oldest is closed."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, owner: int | None = None) -> None:
+        """Begin with none; `owner` is the id of the only user for whom the server is, if it is for one."""
+        self._owner = owner
         self._tasks: dict[ServedConnection, asyncio.Task[object] | None] = {}
         """With the tasks that serve them, oldest first."""
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -20,6 +25,15 @@ class Strangers:
     def are_many(self) -> bool:
         """Whether those that come now had better wait."""
         return len(self._tasks) > MANY_STRANGERS
+
+    def have_no_room_for(self, found: socket.socket) -> bool:
+        """Return whether a connection must be closed at once: they are many, and it is of another user than the owner.
+
+        Root counts as the owner.
+        """
+        if not self.are_many or self._owner is None:
+            return False
+        return user_of_peer(found) not in (self._owner, _ROOT, None)
 
     def __contains__(self, connection: ServedConnection) -> bool:
         return connection in self._tasks

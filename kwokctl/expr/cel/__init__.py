@@ -13,6 +13,8 @@ __all__ = [
     "cel_types",
     "compile_cel",
     "environments",
+    "functions",
+    "loops",
     "syntax",
     "usage_environment",
     "values",

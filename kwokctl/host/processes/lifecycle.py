@@ -7,7 +7,8 @@ from pathlib import Path
 from kwokctl.errors import ComponentError
 from kwokctl.host import logfiles
 from kwokctl.host.executables import is_on_noexec, misfit
-from kwokctl.host.files import turn, write_atomic
+from kwokctl.host.files import write_atomic
+from kwokctl.host.noted_locks import turn
 from kwokctl.host.processes.forks import Forks
 from kwokctl.host.processes.holding import HeldFile, held_words
 from kwokctl.host.processes.identify import find_process

@@ -17,6 +17,8 @@ _PID_BITS = 22
 https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html)."""
 _DEAD = frozenset("ZXx")
 """The states of a process that has ended."""
+_STOPPED = "T"
+"""The state of a process that SIGSTOP has stopped."""
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -37,6 +39,8 @@ class ProcessTotals(msgspec.Struct, frozen=True):
     """Seconds."""
     memory: int
     """Bytes in memory now."""
+    is_stopped: bool
+    """Whether a signal has stopped one of them."""
 
 
 async def measure(
@@ -69,6 +73,7 @@ def look(
             min(one.identity for one in each),
             sum(one.cpu for one in each),
             sum(one.memory for one in each),
+            any(one.is_stopped for one in each),
         )
         for name, each in found.items()
         if each
@@ -82,7 +87,8 @@ def _one(pid: int) -> ProcessTotals | None:
     ticks = int(fields[_UTIME]) + int(fields[_STIME])
     each_second = os.sysconf("SC_CLK_TCK")
     identity = int(fields[_START]) << _PID_BITS | pid
-    return ProcessTotals(identity, ticks / each_second, int(fields[_RSS]) * mmap.PAGESIZE)
+    memory = int(fields[_RSS]) * mmap.PAGESIZE
+    return ProcessTotals(identity, ticks / each_second, memory, fields[0] == _STOPPED)
 
 
 def descendants(pid: int) -> dict[int, str]:

@@ -13,7 +13,7 @@ _PAUSE = 1.0
 """Seconds: for a moment a cluster still lists a kind that it does not serve any more."""
 
 
-async def while_served(
+async def while_served(  # noqa: PLR0913 - most callers leave out the last two
     client: Client,
     kind: tuple[str, str],
     follow: Callable[[Resource], Awaitable[None]],
@@ -21,12 +21,13 @@ async def while_served(
     random: Random,
     *,
     most: float = ASK_MOST,
+    is_told: Callable[[], bool] = lambda: True,
 ) -> None:
     """Do `follow` whenever the cluster serves a kind, given as apiVersion and name.
 
     `follow` returns when the cluster stops serving it, as a watch does with `while_served`;
     `absent` is called whenever it turns out not to be served; then `most` seconds pass at the most
-    until the next look. Runs until cancelled.
+    until the next look. `is_told` says whether that is a warning in the log. Runs until cancelled.
     """
 
     async def find() -> Resource:
@@ -41,7 +42,7 @@ async def while_served(
             raise
 
     while True:
-        resource = await until_answered(find, random, most=most)
+        resource = await until_answered(find, random, most=most, is_told=is_told)
         await follow(resource)
         client.forget(resource)
         await asyncio.sleep(_PAUSE)

@@ -6,5 +6,6 @@ __all__ = [
     "equality",
     "field_sets",
     "managed_fields",
+    "merge_diff",
     "unknown_patch",
 ]

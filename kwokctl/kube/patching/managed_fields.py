@@ -58,11 +58,28 @@ def after_status_update(
 
 def after_metadata_update(before: Json, after: Json, *, manager: str, now: str) -> Sequence[Json]:
     """Return the managed fields of an object whose labels and annotations `manager` has changed."""
+    return _after(before, _of_metadata(before, after), _METADATA, _entry(manager, now))
+
+
+def after_report_update(
+    before: Json, after: Json, kind: str, *, manager: str, now: str
+) -> Sequence[Json]:
+    """Return the managed fields of a node whose labels and annotations `manager` has changed together with its status.
+
+    All of them belong to its entry for the status. Errors as `after_status_update`.
+    """
+    entries = after_status_update(before, after, kind, manager=manager, now=now)
+    between = {"metadata": {"managedFields": entries}}
+    own = _entry(manager, now, subresource="status")
+    return _after(between, _of_metadata(before, after), _METADATA, own)
+
+
+def _of_metadata(before: Json, after: Json) -> Comparison:
     old, new = (
         {name: each["metadata"][name] for name in _WORDS if each["metadata"].get(name)}
         for each in (before, after)
     )
-    return _after(before, compare(old, new, {}), _METADATA, _entry(manager, now))
+    return compare(old, new, {})
 
 
 def _entry(manager: str, now: str, **more: str) -> Json:

@@ -28,16 +28,6 @@ _GO_MOD = "module m\n\ngo 1.26.0\n\nrequire k8s.io/api v0.0.0\n"
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def listener() -> Listener:
-    return Listener()
-
-
-@pytest.fixture
 def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Go on PATH that can build everything."""
     folder = fake_go.install_go(tmp_path / "go")

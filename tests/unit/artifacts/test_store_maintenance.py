@@ -15,11 +15,6 @@ from tests.support import fake_go
 from tests.support.listener import Listener
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
 def _publish(cache: Path, name: str, version: str) -> Entry:
     program = cache / "tmp" / "made"
     program.parent.mkdir(parents=True, exist_ok=True)

@@ -30,6 +30,7 @@ from kwokctl.host.paths import WorkDir
 from kwokctl.model import (
     JAEGER,
     KUBE_APISERVER_INSECURE_PROXY,
+    KWOK_API_PROXY,
     METRICS_SERVER,
     PROMETHEUS,
     ComponentName,
@@ -112,6 +113,7 @@ def test_every_component_is_required_usual_or_optional() -> None:
     assert set(usual_options().selection.components) == names - {
         JAEGER,
         KUBE_APISERVER_INSECURE_PROXY,
+        KWOK_API_PROXY,
         METRICS_SERVER,
         PROMETHEUS,
     }

@@ -10,6 +10,7 @@ from kwokctl.model import (
     KUBE_APISERVER_INSECURE_PROXY,
     KUBE_CONTROLLER_MANAGER,
     KUBE_SCHEDULER,
+    KWOK_API_PROXY,
     KWOK_CONTROLLER,
 )
 from tests.support.options import changed
@@ -71,6 +72,29 @@ def test_a_port_without_credentials_is_a_component_that_the_port_adds() -> None:
     assert "--listen-address=127.0.0.1:8001" in proxy.args
     assert proxy.after == {KUBE_APISERVER}
     assert KUBE_APISERVER_INSECURE_PROXY not in plan().components
+
+
+def test_faults_of_the_api_add_a_proxy_that_starts_with_the_api_server() -> None:
+    made = plan(changed(OPTIONS, api_faults=True, api_proxy_port=6444))
+    first, second = [{each.name for each in wave} for wave in made.waves()][:2]
+
+    assert KWOK_API_PROXY not in plan().components
+    assert first == {ETCD, KUBE_APISERVER, KWOK_API_PROXY}
+    assert KUBE_SCHEDULER in second
+    proxy, server = made.components[KWOK_API_PROXY], made.components[KUBE_APISERVER]
+    assert "--server-address=127.0.0.1:6443" in proxy.args
+    assert proxy.ready[0].url == "https://127.0.0.1:6444/readyz"
+    assert server.ready[0].url == "https://127.0.0.1:6443/readyz"
+    assert server.args == plan().components[KUBE_APISERVER].args
+
+
+def test_clients_stop_before_the_proxy_and_that_before_the_api_server() -> None:
+    made = plan(changed(OPTIONS, api_faults=True, api_proxy_port=6444))
+    order = [{each.name for each in wave} for wave in made.stop_waves()]
+    at = {name: number for number, wave in enumerate(order) for name in wave}
+
+    assert at[KUBE_SCHEDULER] < at[KWOK_API_PROXY] < at[KUBE_APISERVER]
+    assert at[KWOK_CONTROLLER] < at[KWOK_API_PROXY]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ def test_the_choice_is_one_line_with_its_reason() -> None:
         (changed(PLAIN, kube_audit_policy="/p.yaml"), "audit log"),
         (changed(PLAIN, kwok_controller_binary="/bin/kwok"), "another controller"),
         (changed(PLAIN, disable=("kwok-controller",)), "no 'kwok-controller'"),
+        (changed(PLAIN, api_faults=True), "faults of the API"),
+        (changed(PLAIN, enable=("kwok-api-proxy",)), "faults of the API"),
         (changed(PLAIN, components=("etcd", "kube-apiserver")), "no 'kwok-controller'"),
         *(
             (changed(PLAIN, extra_args=(f"kube-apiserver={flag}=x",)), f"'{flag}'")

@@ -105,6 +105,7 @@ def _lines(component: Component) -> str:
     [
         ("default", OPTIONS),
         ("everything-else", EVERYTHING_ELSE),
+        ("api-faults", changed(OPTIONS, api_faults=True, api_proxy_port=6444)),
         ("compat", changed(OPTIONS, **compat.defaults(spellings(OPTIONS), {"compat": "kwokctl"}))),
     ],
 )

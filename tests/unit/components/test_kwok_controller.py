@@ -84,3 +84,12 @@ def test_custom_resources_are_passed_on_to_another_controller() -> None:
 
     assert own["enable-crds"] == "Logs,Exec"
     assert "enable-crds" not in flags({})
+
+
+def test_the_dialects_of_faults_are_passed_on_to_ours_only() -> None:
+    dialects = ("aks", "device-plugin")
+
+    assert flags({}, fault_dialects=dialects)["fault-dialects"] == "aks,device-plugin"
+    assert "fault-dialects" not in flags({})
+    other = flags({}, kwok_controller_binary="/bin/true", fault_dialects=dialects)
+    assert "fault-dialects" not in other

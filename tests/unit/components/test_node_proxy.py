@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from kwokctl.components.catalog import catalog
-from kwokctl.components.definitions.kube_apiserver import egress
+from kwokctl.components.egress_file import egress
 from kwokctl.components.setting import Setting
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import KUBE_APISERVER, KWOK_KUBELET, Artifact, ComponentName

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.config.config_documents import files_of, load_documents
+from kwokctl.config.config_documents import load_documents
+from kwokctl.config.document_folders import files_of
 from kwokctl.config.document_kinds import CONFIGURATION, KWOK
 from kwokctl.errors import ConfigError, NotServedError
 from tests.support.listener import Listener

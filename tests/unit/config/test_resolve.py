@@ -132,7 +132,7 @@ def test_an_option_that_can_change_nothing_is_named_wherever_it_is_given() -> No
 
     assert said == (
         "KWOK_JAEGER_VERSION, kwok.yaml: options.jaegerBinaryPrefix: without effect, because "
-        "'jaeger' is given with --jaeger-binary or --jaeger-image"
+        "kwokctl does not download jaeger; give it with --jaeger-binary or --jaeger-image"
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl import __version__
 from kwokctl.dataplane.scale_protocol import (
     ControllerClient,
     KubeletEndpoint,
@@ -78,3 +79,10 @@ async def test_the_stages_in_force_are_reported_with_their_generation(tmp_path: 
 
         assert found == IN_FORCE
         assert await at.generation() == IN_FORCE.generation
+
+
+async def test_the_controller_says_of_which_version_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("present")
+    async with client(file, "present") as at:
+        assert await at.version() == __version__

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwokctl.expr.regexp import RegexpError, compile_regexp
+from kwokctl.expr.regexp import Regexp, RegexpError, compile_regexp
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,11 @@ def test_places_are_those_of_characters(
     found = compile_regexp(text).all(whole)
 
     assert [(match.start(), match.end()) for match in found] == spans
+
+
+def test_what_is_too_long_to_be_simplified_is_refused() -> None:
+    with pytest.raises(RegexpError, match=r"it has 200,000 bytes, more than 65,536"):
+        Regexp(".*" * 100_000)
 
 
 def test_what_takes_python_for_ever_ends_at_once() -> None:

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.host.files import lock_owner, locked, naming, turn, write_atomic
+from kwokctl.host.files import naming, write_atomic
+from kwokctl.host.noted_locks import lock_owner, locked, turn
 from tests.support.full_disk import full_disk
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import BusyError
-from kwokctl.host.files import is_locked, locked
+from kwokctl.host.noted_locks import is_locked, locked
 
 
 def test_shared_holders_of_a_lock_do_not_wait_for_each_other(tmp_path: Path) -> None:

@@ -34,13 +34,14 @@ ENDING = (
     "snapshot save --path x", "snapshot restore --path x", "snapshot export --path x",
     "snapshot record --path x", "snapshot replay --path x", "snapshot list", "snapshot mark x",
     "snapshot rewind x", "snapshot drop x", "snapshot serve", "logs etcd", "export logs",
-    "port-forward etcd 1:2", "kubectl get nodes", "etcdctl get /", "etcdutl version", "etcd get",
+    "port-forward etcd 1:2", "view", "kubectl get nodes", "etcdctl get /", "etcdutl version", "etcd get",
     "etcd put --path x", "etcd delete pods --all", "etcd snapshot record --path x",
     "etcd snapshot replay --path x", "kectl get", "env", "stage test x",
     "stage explain pod/x", "artifacts list", "artifacts verify", "artifacts prune --all",
     "artifacts build --dry-run", "artifacts pull", "artifacts add x", "artifacts images",
     "load run -f x", "load clear", "measure run -- true", "measure start", "measure stop", "measure report x",
-    "measure compare a b", "get fleet",
+    "measure compare a b", "get fleet", "fault inject xid-79 --count 1", "fault status", "fault log", "fault plan -f storm.yaml", "fault run -f storm.yaml", "fault stop night", "fault score", "fault clear --all",
+    "repair start n --action reboot", "repair status", "repair policy -f x",
 )  # fmt: skip
 """Commands that need what is not there, and say so."""
 SHARED = (

@@ -2,7 +2,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from kwokctl.host.files import lock_owner, locked, sign, turn
+from kwokctl.host.noted_locks import lock_owner, locked, sign, turn
 from tests.support import virtual_time
 from tests.support.eventually import eventually
 

@@ -40,7 +40,8 @@ from kwokctl.expr.gotemplate.go.numerals import shortest
 from kwokctl.expr.regexp import RegexpError, compile_regexp
 from kwokctl.json_value import Json
 
-_WHOLE = re.compile(r"[-+]?[0-9]+", re.ASCII)
+_WHOLE = re.compile(r"[-+]?[0-9]{1,1000}", re.ASCII)
+"""Zeros before the number included: Python refuses to read more than some thousands of digits."""
 _REAL = re.compile(
     r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf(?:inity)?|nan)",
     re.IGNORECASE | re.ASCII,

@@ -79,6 +79,8 @@ _PLAIN = {character: character for character in "\"'\\?`"} | {
     "v": "\v",
 }
 _LARGEST = 2**63
+_MOST_DIGITS = 1000
+"""Of a whole number, zeros before it included: Python refuses to read one with more than some thousands."""
 
 
 def literal(token: CelToken, sign: str = "", at: int | None = None) -> CelLiteral:
@@ -95,6 +97,8 @@ def literal(token: CelToken, sign: str = "", at: int | None = None) -> CelLitera
 
 def _whole(token: CelToken, sign: str, at: int) -> int:
     digits = token.text.rstrip("uU")
+    if len(digits) > _MOST_DIGITS:
+        raise CelSourceError(at, f"a number of {len(digits):,} digits has more than 64 bits")
     number = int(sign + digits, 16 if digits[:2] == "0x" else 10)
     if token.kind == "uint" and number < 2 * _LARGEST:
         return Uint(number)

@@ -95,6 +95,8 @@ class CelQuantity:
 
 
 NOTHING = CelQuantity(0)
+_LONGEST, _MOST_POWER, _SHOWN = 100, 100, 40
+"""Characters of a text, and the power of ten in it: a text of ten letters such as `1e99999999` has as many digits as a disk has bytes."""
 
 
 @lru_cache(_REMEMBERED)
@@ -103,6 +105,8 @@ def parse_quantity(text: str) -> CelQuantity:
     match = _SHAPE.fullmatch(text)
     if match is None or not (match["whole"] or match["rest"]):
         raise CelValueError(f"'{text}' is not a quantity")
+    if len(text) > _LONGEST or abs(int(match["exponent"] or 0)) > _MOST_POWER:
+        raise CelValueError(f"the quantity '{text:.{_SHOWN}}' is too large, or too exact")
     digits, places = match["whole"] + (match["rest"] or ""), len(match["rest"] or "")
     suffix, base, power = _suffix(match)
     scale = power if base == 2 else power + 9

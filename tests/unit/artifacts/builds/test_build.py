@@ -15,16 +15,6 @@ _KUBERNETES = "k8s.io/kubernetes"
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def listener() -> Listener:
-    return Listener()
-
-
-@pytest.fixture
 def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = fake_go.install_go(tmp_path / "go")
     text = f"module {_KUBERNETES}\n\ngo 1.26.0\n\nrequire k8s.io/api v0.0.0\n"

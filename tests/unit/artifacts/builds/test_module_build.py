@@ -22,16 +22,6 @@ _PROGRAM, _CRDS = f"go:{_MODULE}@v0.1.0#cmd", f"go-files:{_MODULE}@v0.1.0#rights
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def listener() -> Listener:
-    return Listener()
-
-
-@pytest.fixture
 def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = fake_go.install_go(tmp_path / "go")
     fake_go.publish_files(folder, _MODULE, "v0.1.0", _FILES)

@@ -12,16 +12,6 @@ from tests.support.listener import Listener
 _Wheels = Callable[[str], None]
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def listener() -> Listener:
-    return Listener()
-
-
 @pytest.fixture(autouse=True)
 def _no_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is installed from elsewhere."""

@@ -19,11 +19,6 @@ from tests.support.release_site import ReleaseSite, archived, release_site
 _PROGRAM = b"\x7fELF" + b"program" * 1000
 
 
-@pytest.fixture
-def listener() -> Listener:
-    return Listener()
-
-
 def _order(name: str, url: str, *, member: str = "", official: bool = True) -> Order:
     sums = urljoin(url, checksums(name, filename(url)))
     return Order(
@@ -148,8 +143,10 @@ async def test_what_the_user_says_a_file_must_be_counts_before_what_is_published
     order = _order("kubectl", site.publish("/kubectl", _PROGRAM), official=False)
     wrong = replace(order, sha256="ab" * 32)
 
-    with pytest.raises(ArtifactError, match="does not have its given checksum"):
+    with pytest.raises(ArtifactError, match="does not have its given checksum") as refused:
         await _download([wrong], store, tmp_path, listener)
+    assert refused.value.hint is not None
+    assert refused.value.hint.startswith("correct what follows '@sha256:'")
     right = replace(order, sha256=sha256(_PROGRAM).hexdigest())
     assert await _download([right], store, tmp_path, listener) is None
 

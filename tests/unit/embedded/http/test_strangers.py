@@ -1,21 +1,29 @@
 """What clients may ask that have not shown a credential."""
 
 import asyncio
+import socket
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from kwokctl.embedded.http.http_server import Certificate
+from kwokctl.embedded.http import strangers
+from kwokctl.embedded.http.client_limits import MANY_STRANGERS
+from kwokctl.embedded.http.http_server import Certificate, HttpServer
+from kwokctl.embedded.http.listening import listening_sockets
 from kwokctl.embedded.http.messages import (
     Answer,
     RefusedError,
     Request,
 )
-from kwokctl.embedded.http.route_table import Route
+from kwokctl.embedded.http.route_table import Route, RouteTable
+from kwokctl.tasks import beside
 from tests.support.certificates import certificates
 from tests.support.eventually import eventually
 from tests.support.hello import HELLO, hello
-from tests.support.kubelet_rig import client_tls, serving_kubelet
+from tests.support.kubelet_rig import client_tls, everybody, serving_kubelet
+
+OWNER, OTHER = 1000, 1001
 
 
 async def test_strangers_that_stay_silent_make_room_for_others(tmp_path: Path) -> None:
@@ -26,6 +34,41 @@ async def test_strangers_that_stay_silent_make_room_for_others(tmp_path: Path) -
         for _, writer in silent:
             writer.close()
         await eventually(lambda: at.server.connections == 0)
+
+
+def has_more(server: HttpServer, number: int) -> bool:
+    return server.connections > number
+
+
+async def test_of_many_strangers_those_of_other_users_are_closed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other_ports: set[int] = set()
+
+    def user(connection: socket.socket) -> int:
+        return OTHER if connection.getpeername()[1] in other_ports else OWNER
+
+    monkeypatch.setattr(strangers, "user_of_peer", user)
+    server = HttpServer(RouteTable([HELLO]), everybody, owner=OWNER)
+    listening = listening_sockets(["127.0.0.1"], 0)
+    port = listening[0].getsockname()[1]
+    async with asyncio.timeout(120), beside(server.run(listening, None)):
+        silent = []
+        for number in range(MANY_STRANGERS + 1):
+            silent.append(await asyncio.open_connection("127.0.0.1", port))
+            await eventually(partial(has_more, server, number))
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other_ports.add(other.getsockname()[1])
+            other.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(other, ("127.0.0.1", port))
+            assert await asyncio.get_running_loop().sock_recv(other, 1) == b""
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /hello/a HTTP/1.1\r\nConnection: close\r\n\r\n")
+        assert b"hello /hello/a" in await reader.read()
+        assert server.connections > MANY_STRANGERS
+        for _, each in [*silent, (reader, writer)]:
+            each.close()
 
 
 UNKNOWN = Route(path="/open", answer=hello, is_open=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.host.files import turn
+from kwokctl.host.noted_locks import turn
 from kwokctl.host.processes.forks import Forks, preloaded
 from kwokctl.host.processes.supervise import Process, read_pid_file
 from tests.support.eventually import eventually

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kwokctl.errors import BusyError
-from kwokctl.host.files import locked, turn
+from kwokctl.host.noted_locks import locked, turn
 from kwokctl.host.processes.launcher import FAILED, launch
 from kwokctl.host.processes.supervise import (
     Process,

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from kwokctl.library.cluster import Cluster
 
 __all__ = ["Cluster", "__version__"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if not TYPE_CHECKING:  # type checkers would take any name for one that there is
 

@@ -41,6 +41,10 @@ class Progress(Protocol):
         """Write one line that the user must not miss."""
         ...
 
+    def set_aside(self) -> AbstractContextManager[None]:
+        """Leave the screen to a program of the user meanwhile, which writes to it by itself."""
+        ...
+
 
 class Silent:
     """The listener that ignores everything, and each of its steps."""
@@ -64,3 +68,8 @@ class Silent:
 
     def warn(self, text: str) -> None:
         """Say nothing."""
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Have nothing on the screen."""
+        yield

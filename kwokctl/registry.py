@@ -16,13 +16,13 @@ BUILTIN = {
 GROUP = "kwokctl.runtimes"
 _INSTEAD = "use 'binary', 'docker' or 'podman'"
 _NODES = (
-    "its nodes run by nerdctl, without Docker's API, through which kwokctl looks into them; "
+    "kwokctl inspects the nodes of kind through Docker's API, which they do not have with nerdctl; "
     "use 'kind' or 'kind-podman'"
 )
 REFUSED = {
-    "nerdctl": f"containerd does not have Docker's API, through which kwokctl runs containers; {_INSTEAD}",
-    "lima": f"its containers run in a virtual machine, by nerdctl, without Docker's API; {_INSTEAD}",
-    "finch": f"its containers run by nerdctl, without Docker's API; {_INSTEAD}",
+    "nerdctl": f"kwokctl runs containers through Docker's API, which containerd does not have; {_INSTEAD}",
+    "lima": f"lima runs containers with nerdctl in a virtual machine, without Docker's API; {_INSTEAD}",
+    "finch": f"finch runs containers with nerdctl, without Docker's API; {_INSTEAD}",
     "kind-nerdctl": _NODES,
     "kind-lima": _NODES,
     "kind-finch": _NODES,

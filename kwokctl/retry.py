@@ -61,9 +61,13 @@ async def retried(work: Callable[[], Awaitable[T]]) -> T:
 
 
 async def until_answered(
-    ask: Callable[[], Awaitable[T]], random: Random, *, most: float = ASK_MOST
+    ask: Callable[[], Awaitable[T]],
+    random: Random,
+    *,
+    most: float = ASK_MOST,
+    is_told: Callable[[], bool] = lambda: True,
 ) -> T:
-    """Ask until there is an answer; each kind of refusal is a warning in the log once.
+    """Ask until there is an answer; each kind of refusal is a warning in the log once, unless `is_told` says no.
 
     `most` is how many seconds pass between two questions, after several.
     """
@@ -75,7 +79,8 @@ async def until_answered(
         except (ApiError, NotFoundError) as e:
             tries += 1
             mark = (type(e).__name__, getattr(e, "status", 0), getattr(e, "reason", ""))
-            level = logging.DEBUG if mark in known else logging.WARNING
+            is_new = mark not in known and is_told()
+            level = logging.WARNING if is_new else logging.DEBUG
             log.log(level, "%s; trying again%s", e, f"; {e.hint}" if e.hint else "")
             known.add(mark)
         await asyncio.sleep(backoff(tries, random, first=_ASK_FIRST, most=most))

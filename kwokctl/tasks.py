@@ -1,4 +1,4 @@
-"""Asynchronous work: the event loop, work on many items, and work in the background."""
+"""Asynchronous work: the event loop, work on many items, work in the background, and until it is interrupted."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
@@ -91,3 +91,19 @@ async def all_of(works: Iterable[Coroutine[object, object, None]]) -> None:
     for end in ends:
         if end is not None:
             raise end
+
+
+async def until_its_end(
+    work: Awaitable[None], seconds: float | None, *, has_begun: Callable[[], bool]
+) -> None:
+    """Work until the time is over; once it has begun, an interrupt is the usual end of it."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        return
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if not has_begun() or task is None:
+            raise
+        task.uncancel()

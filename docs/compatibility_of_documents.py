@@ -34,7 +34,7 @@ def _controller(facts: Mapping[str, Any]) -> Iterator[Row]:
             yield (
                 f"`{name}`",
                 "refused",
-                f"a warning, with another value than the default: {option.missing}",
+                f"a warning if the value is not the default: {option.missing}",
             )
         elif option.original is not None:
             yield (
@@ -44,7 +44,7 @@ def _controller(facts: Mapping[str, Any]) -> Iterator[Row]:
             )
         else:
             decider = SETTLED_BY_CLUSTER.get(name, "").replace("the cluster's own", "")
-            said = f"a cluster has its own{decider and ': '}{decider}; a warning says so"
+            said = f"for the command `kwok`; a cluster uses its own value{decider and ', of '}{decider}, and warns"
             yield (
                 f"`{name}`",
                 "same",
@@ -82,7 +82,11 @@ def _of_kwok(facts: Mapping[str, Any]) -> Iterator[Row]:
         if action is None:
             yield f"`kwok {flag}`", "later", ""
         elif isinstance(action, RefusedFlag):
-            yield f"`kwok {flag}`", "refused", f"an error: {action.help}"
+            yield (
+                f"`kwok {flag}`",
+                "refused",
+                f"an error: {str(action.help).removeprefix('not supported: ')}",
+            )
         else:
             yield f"`kwok {flag}`", "same", ""
 
@@ -101,8 +105,8 @@ def _fate(param: Any, *, is_read: bool) -> Row:
     if is_read:
         return "same", ""
     if param is not None and param.metavar == "IDLE":
-        return "same", "nothing depends on it"
-    return "refused", "an error with what to use in its place"
+        return "same", "accepted, without effect"
+    return "refused", "an error, which names what to use instead"
 
 
 def _text(value: object) -> str:

@@ -22,7 +22,7 @@ from kwokctl.clusters.in_cluster.steering import steering
 from kwokctl.clusters.in_cluster.workload import VARIABLES
 from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import KUBELET_PODS, documents_of, sets_in_force, shipped_sets
-from kwokctl.config.document_kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import CUSTOM
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
@@ -95,7 +95,7 @@ def request(*sets: str) -> ManifestRequest:
     """Return the controller of the chart, with marks for what users choose."""
     return ManifestRequest(
         stages=chosen_stages(sets, ()),
-        custom_kinds=KINDS[KWOK],
+        custom_kinds=CUSTOM,
         namespace="PLACE-OF-NAMESPACE",
         size=Size(replicas=_REPLICAS),
         image="PLACE-OF-IMAGE",
@@ -170,7 +170,7 @@ def _pod(objects: list[Mapping[str, Json]]) -> dict[str, Json]:
 
 def _options() -> str:
     """Return the configuration without Stages, whose sets are files of their own."""
-    found = settings(ManifestRequest(stages=(), custom_kinds=KINDS[KWOK]))
+    found = settings(ManifestRequest(stages=(), custom_kinds=CUSTOM))
     return str(found["data"][FILE])
 
 

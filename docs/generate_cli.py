@@ -22,29 +22,29 @@ _HEAD = f"""\
 {_WRITTEN}
 """
 _RULES = """\
-## How words are read
+## Syntax
 
-The rules are those of the original kwokctl: `--flag=value` and `--flag value` are the same, a switch
-takes `=true` and `=false`, a duration is written `90s`, `15m` or `1h30m`, and a bare number counts
-seconds. The options of [every command](#options-of-every-command) may be written before the command
-or after it; for `kubectl`, `etcdctl` and `etcdutl` only before it, because these tools get all words after their
-name.
+The syntax is that of the original kwokctl: `--flag=value` and `--flag value` are the same; a boolean flag
+accepts `=true` and `=false`; a duration is written `90s`, `15m` or `1h30m`, and a number without a unit means
+seconds. You can write the options of [every command](#options-of-every-command) before or after the
+command; for `kubectl`, `etcdctl` and `etcdutl` only before it, because kwokctl passes everything after that
+name to the tool.
 
 kwokctl takes the value of an option from its flag; else from its environment variable; else from the
-`KwokctlConfiguration` documents of `--config`, of which the last one wins, and of `kwok.yaml` in the
+`KwokctlConfiguration` documents in the files of `--config`, of which the last one wins; else from `kwok.yaml` in the
 work folder; else it uses the default ([environment variables and option keys](environment.md)).
 
 | exit code | meaning |
 |---|---|
 | 0 | success, also if there was nothing to do |
 | 1 | failure; standard error says why, and what to do |
-| 2 | invalid arguments, or something that is not supported |
-| 128 + N | ended by signal N: 130 after Ctrl-C; what was half made is undone first |
+| 2 | invalid arguments, or something that kwokctl does not support |
+| 128 + N | signal N ended the command, such as 130 after Ctrl-C; kwokctl has removed what it had made so far |
 
-Results go to standard output, everything else to standard error. With `-o json` or `-o yaml` a
+[Errors](errors.md) has all exit codes. Results go to standard output, everything else to standard error. With `-o json` or `-o yaml` a
 command that changes something prints [one document](results.md). With `-o json` an
 [error](errors.md) is one line, the last of standard error:
-`{"error": {"id", "message", "hint", "output"}}`; the `id` never changes.
+`{"error": {"id", "message", "hint", "output"}}`. The `id` does not change from release to release.
 """
 
 
@@ -169,8 +169,8 @@ def _without_flag() -> Iterator[str]:
 def _not_supported() -> Iterator[str]:
     yield "## Not supported\n"
     yield (
-        "kwokctl refuses by name, and never ignores, what it does not support of the original: "
-        "[compatibility](compatibility.md) has a row for each command, flag, key and variable.\n"
+        "If you use something of the original that kwokctl does not support, kwokctl names it in an error or a "
+        "warning: [compatibility](compatibility.md) has a row for each command, flag, key and variable.\n"
     )
 
 
@@ -183,7 +183,7 @@ def _written(default: object) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`{text.replace('|', '&#124;')}`" if text else ""
+    return f"`{_cell(text)}`" if text else ""
 
 
 def _cell(text: str) -> str:

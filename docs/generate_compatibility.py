@@ -26,20 +26,20 @@ _HEAD = """\
 
 <!-- Written by docs/generate_compatibility.py from docs/original-kwokctl.yaml; `make docs` writes it again. -->
 
-The original is [kwok](https://github.com/kubernetes-sigs/kwok) at 172defa5 (version 0.9.0 alpha). What is refused is
-refused by name, with the reason, before anything is made. [Coming from the Go
-kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch, and [what differs](../how-to/come-from-the-go-kwokctl.md#what-differs) beside options: among other things
-the endpoints of the kubelet server, the built-in template of nodes, and the rule of Stages of one's own. Each part names the test that exercises its rows; what a
-command does is also checked by the test that [the facts](../original-kwokctl.yaml) name for it.
+The original is the `kwokctl` of [kwok](https://github.com/kubernetes-sigs/kwok) at commit 172defa5 (version 0.9.0 alpha). If you use
+something that kwokctl refuses, it names it and gives the reason: in an error before it makes anything, or in a warning if nothing depends on it. [Coming from the Go
+kwokctl](../how-to/come-from-the-go-kwokctl.md) shows how to switch, and [what differs](../how-to/come-from-the-go-kwokctl.md#what-differs) besides options, such as
+the endpoints of the kubelet server, the built-in template of nodes, and how your own Stages combine with the default ones. Each part below names the test that checks its
+rows; what a command does is also checked by the test that [`original-kwokctl.yaml`](../original-kwokctl.yaml) names for it.
 
 | support | meaning |
 |---|---|
 | same | it does the same |
-| better | it does the same, and what the last column says |
-| in part | the last column says which part |
-| other default | it does the same; without it something else happens |
-| refused | refused by name for the reason in the last column: by an error, or by a warning where nothing depends on it |
-| later | not supported yet; the last column says what to use instead |
+| better | it does the same, and more: see the last column |
+| in part | kwokctl supports a part of it: see the last column |
+| other default | it does the same if it is given; its default differs |
+| refused | kwokctl does not support it, and says so with the reason in the last column: as an error, or as a warning if nothing depends on it |
+| later | kwokctl does not support it yet; the last column says what to use instead |
 """
 _TESTS = "tests/cli/test_compatibility.py::"
 Row = tuple[str, ...]
@@ -84,7 +84,7 @@ def _page() -> str:
 
 def _part(title: str, test: str, head: Row, rows: list[Row]) -> Iterator[str]:
     yield f"## {title}\n"
-    yield f"Each row is exercised by `{test}`.\n"
+    yield f"`{test}` checks each row.\n"
     for row in (head, tuple("---" for _ in head), *rows):
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
     yield ""

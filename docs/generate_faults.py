@@ -5,8 +5,8 @@ from pathlib import Path
 
 from docs.generate_options import filled
 from kwokctl import assets
-from kwokctl.faults.catalogue import FaultCatalogue
-from kwokctl.faults.explanation import explain
+from kwokctl.faults.classes.catalogue import FaultCatalogue
+from kwokctl.faults.explaining.explanation import explain
 
 PAGE = Path(__file__).parent / "reference" / "faults.md"
 _CATALOGUE = FaultCatalogue()

@@ -18,7 +18,7 @@ def pages() -> dict[Path, str]:
 
 
 def _shapes() -> Iterator[str]:
-    yield "| shape | CPU | memory | devices | |"
+    yield "| shape | CPU | memory | devices | machine |"
     yield "|---|---|---|---|---|"
     for each in shapes(()):
         devices = ", ".join(f"{number} `{name}`" for name, number in each.devices.items())

@@ -33,7 +33,7 @@ def _flags() -> Iterator[str]:
 def _spelt(flag: DescribedFlag) -> str:
     words = f" {flag.metavar}" if flag.metavar else ""
     return ", ".join(f"`{name}`" for name in (*flag.names[:-1], f"{flag.name}{words}")).replace(
-        "|", "&#124;"
+        "|", r"\|"
     )
 
 

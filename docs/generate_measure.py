@@ -8,7 +8,7 @@ import msgspec
 
 from docs.generate_options import filled
 from kwokctl.measure.comparing.comparison import RunComparison
-from kwokctl.measure.figures.catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
+from kwokctl.measure.figures.figure_catalogue import FIGURES, NAMED_BY_NODES, STATISTICS
 from kwokctl.measure.reports.repeated import RepeatedReport
 from kwokctl.measure.reports.report import RunReport
 

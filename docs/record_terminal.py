@@ -1,8 +1,8 @@
-"""Writes `docs/terminal.svg`, the picture of a terminal in the README, from a real run.
+"""Writes the pictures of terminals in the README and in pages, each from a real run.
 
-`python docs/record_terminal.py` creates a cluster in a work folder of its own, shows it and deletes
-it again. It needs the components and runs about half a minute; record on a quiet machine, because the
-picture shows how long each step took.
+`python docs/record_terminal.py [FILE ...]` creates a cluster in a work folder of its own, shows what is done
+with it, and deletes it again; without a file it writes all pictures. It needs the components and runs about half
+a minute each; record on a quiet machine, because pictures show how long steps took.
 """
 
 import fcntl
@@ -15,25 +15,59 @@ import sys
 import tempfile
 import termios
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-TARGET = Path(__file__).parent / "terminal.svg"
-COMMANDS = (
-    "kwokctl create cluster --nodes 1000 --pods 2000 --wait",
-    "kwokctl get components -o wide",
-    "kwokctl kubectl get nodes | head -n 4",
-    "kwokctl kubectl get pods | head -n 4",
-)
-_COLUMNS, _ROWS = 108, 40
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A picture: what it is called, and the commands that it shows."""
+
+    title: str
+    commands: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    """Commands that make what the others need, and are not shown."""
+
+
+RECORDINGS = {
+    "terminal.svg": Recording(
+        "kwokctl creates a cluster with 1,000 nodes and 2,000 pods and shows it",
+        (
+            "kwokctl create cluster --nodes 1000 --pods 2000 --wait",
+            "kwokctl get components -o wide",
+            "kwokctl kubectl get nodes | head -n 4",
+            "kwokctl kubectl get pods | head -n 4",
+        ),
+    ),
+    "terminal-faults.svg": Recording(
+        "kwokctl breaks two GPUs of a fleet with 512, shows who sees it, and undoes it",
+        (
+            "kwokctl get fleet",
+            "kwokctl fault inject xid-79 --id lost --count 2 --dialect eks --dialect device-plugin --wait",
+            "kwokctl fault status",
+            "kwokctl fault log | grep -e PHASE -e xid-79",
+            "kwokctl get fleet",
+            "kwokctl fault clear lost --wait",
+            "kwokctl get fleet | head -n 2",
+        ),
+        before=(
+            "kwokctl create cluster --stage pod-kubelet --stage node-chaos --enable-crds Fault --wait",
+            "kwokctl scale dgx-h100 --replicas 64 --wait --param '.dialects = [\"eks\"]'",
+        ),
+    ),
+}
+_COLUMNS, _ROWS = 118, 40
 _CONTROL = re.compile(r"\x1b\[(\??)(\d*)([A-JKhl])|(\n)|(\r)")
 """The sequences that move the cursor or erase; colours stay in the text."""
 _FORMAT = """\
 <svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
-<title>kwokctl creates a cluster with 1,000 nodes and 2,000 pods and shows it</title>
+<title>{title}</title>
 <style>
 .{unique_id}-matrix {{
     font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
@@ -54,20 +88,23 @@ _FORMAT = """\
 """Rich's own format loads a font from another site."""
 
 
-def record() -> str:
+def record(recording: Recording) -> str:
     """Run the commands and return the picture of what they print."""
     with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere:
         console = Console(record=True, width=_COLUMNS, file=nowhere, highlight=False)
         environment = _environment(folder)
         try:
-            for number, command in enumerate(COMMANDS):
+            for command in recording.before:
+                _output(command, environment)
+            for number, command in enumerate(recording.commands):
                 console.print(end="\n" if number else "")
                 console.print(Text.assemble(("$ ", "green"), (command, "bold")))
                 for row in _screen(_output(command, environment)):
                     console.print(Text.from_ansi(row), soft_wrap=True)
         finally:
             _output("kwokctl delete cluster --all", environment)
-    svg = console.export_svg(theme=MONOKAI, code_format=_FORMAT, unique_id="terminal")
+    form = _FORMAT.replace("{title}", recording.title)
+    svg = console.export_svg(theme=MONOKAI, code_format=form, unique_id="terminal")
     return "".join(f"{line.rstrip()}\n" for line in svg.splitlines())
 
 
@@ -127,8 +164,9 @@ def _screen(written: str) -> list[str]:
 
 
 def main() -> int:
-    """Write the picture."""
-    TARGET.write_text(record(), encoding="utf-8")
+    """Write the pictures."""
+    for name in sys.argv[1:] or RECORDINGS:
+        (FOLDER / name).write_text(record(RECORDINGS[name]), encoding="utf-8")
     return 0
 
 

@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--controller", required=True, help="the controller of the other one")
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
-    programs = _programs()
+    programs = programs_of_kubernetes()
     theirs = {**programs, "KWOK_CONTROLLER_BINARY": options.controller}
     commands = {
         "ours": ([str(Path(sys.executable).with_name("kwokctl"))], programs),
@@ -93,11 +93,11 @@ def _life(command: Sequence[str], environment: Mapping[str, str]) -> Sequence[Sp
 
 
 def _run(counted: Group, environment: Mapping[str, str], words: Sequence[str]) -> Spent:
-    before, began = _used(counted), time.perf_counter()
+    before, began = used(counted), time.perf_counter()
     ended = subprocess.run(
         counted.entered(*words), env=environment, capture_output=True, text=True, check=False
     )
-    spent = Spent(time.perf_counter() - began, _used(counted) - before)
+    spent = Spent(time.perf_counter() - began, used(counted) - before)
     if ended.returncode:
         raise SystemExit(f"'{' '.join(words)}' failed:\n{ended.stderr[-2000:]}")
     return spent
@@ -105,20 +105,21 @@ def _run(counted: Group, environment: Mapping[str, str], words: Sequence[str]) -
 
 def _rest(counted: Group) -> None:
     """Wait until the work of a cluster's first seconds is done: each command comes at the same point of its life."""
-    before, now = -1.0, _used(counted)
+    before, now = -1.0, used(counted)
     while now - before > 0.1:
         time.sleep(0.5)
-        before, now = now, _used(counted)
+        before, now = now, used(counted)
 
 
-def _used(counted: Group) -> float:
+def used(counted: Group) -> float:
+    """Return the seconds of CPU that all processes of a group have spent so far."""
     if counted.is_first:
         return int((counted.folder / "cpuacct.usage").read_text()) / 1e9
     lines = (counted.folder / "cpu.stat").read_text().splitlines()
     return int(dict(line.split() for line in lines)["usage_usec"]) / 1e6
 
 
-def _programs() -> Mapping[str, str]:
+def programs_of_kubernetes() -> Mapping[str, str]:
     """Return the variables that name programs of Kubernetes, as both commands read them."""
     store = store_of(cache_dir(), here())
     versions = {

@@ -6,7 +6,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import PIPE
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,14 +59,14 @@ class BenchCluster:
         """Return the port at which a component listens on this machine."""
         return load(self.paths, cluster_name(_NAME)).options.component(component).port
 
-    async def kwokctl(self, *words: str) -> None:
-        """Run a command of kwokctl on it; raise FailedError if it fails or writes by another path."""
+    async def kwokctl(self, *words: str) -> bytes:
+        """Run a command of kwokctl on it, and return its output; raise FailedError if it fails or writes by another path."""
         command = (*KWOKCTL, f"--name={_NAME}", *words)
         running = await asyncio.create_subprocess_exec(
-            *command, env=_environment(self.workdir), stdout=DEVNULL, stderr=PIPE
+            *command, env=_environment(self.workdir), stdout=PIPE, stderr=PIPE
         )
         try:
-            _, said = await running.communicate()
+            out, said = await running.communicate()
         except asyncio.CancelledError:
             running.terminate()
             raise
@@ -75,6 +75,7 @@ class BenchCluster:
             raise FailedError(f"{' '.join(words)} exited with {running.returncode}:\n{text}")
         if _OTHER_WAY in text:
             raise FailedError(f"{' '.join(words)} did not write by {self.data_path}:\n{text}")
+        return out
 
 
 @contextmanager

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.report import Row, report
-from kwokctl.measure.record.file import RecordWriter
 from kwokctl.measure.record.fleet_lines import NodeSeen
-from kwokctl.measure.record.lines import (
+from kwokctl.measure.record.record_file import RecordWriter
+from kwokctl.measure.record.record_lines import (
     Header,
     JobChange,
     JobSeen,

@@ -24,14 +24,14 @@ from benchmarks.report import Row, report
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import JOBS, NODES, PODS
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.measure.history import LOAD_LABEL, RUN_LABEL, History
-from kwokctl.measure.record.file import RecordWriter
-from kwokctl.measure.record.lines import Header, Lines, PodChange, PodGone, PodSeen, RunScope
+from kwokctl.measure.histories.history import LOAD_LABEL, RUN_LABEL, History
+from kwokctl.measure.record.record_file import RecordWriter
+from kwokctl.measure.record.record_lines import Header, Lines, PodChange, PodGone, PodSeen, RunScope
 from kwokctl.measure.watching.jobs import JobTracker
 from kwokctl.measure.watching.nodes import NodeTracker
+from kwokctl.measure.watching.numbered_texts import Texts
 from kwokctl.measure.watching.pods import PodTracker
 from kwokctl.measure.watching.recorder import Followed, RunRecorder
-from kwokctl.measure.watching.texts import Texts
 from kwokctl.tasks import new_event_loop
 from tests.support.certificates import certificates
 from tests.support.fake_api_server import FakeApiServer, Reply, Request
@@ -55,7 +55,7 @@ _FIELDS: dict[str, Any] = {"f:metadata": {"f:labels": {f"f:label-{n}": {} for n 
 _MANAGED = [{"manager": "kube-controller-manager", "operation": "Update", "fieldsV1": _FIELDS}]
 
 
-def _pod(name: str, version: int, *, step: int = 2) -> dict[str, Any]:
+def _pod(name: str, version: int, *, step: int = 2, node: int = 0) -> dict[str, Any]:
     """Return a pod of 2.7 KB: created (0), bound (1), or running."""
     owner = {"kind": "ReplicaSet", "name": "web", "uid": "b1" * 18, "controller": True}
     status: dict[str, Any] = {"phase": "Running" if step > 1 else "Pending"}
@@ -70,7 +70,7 @@ def _pod(name: str, version: int, *, step: int = 2) -> dict[str, Any]:
         },
         "spec": {
             "containers": [{"name": "x", "image": "x" * 500, "resources": {"requests": {"cpu": "1"}}}],
-            **({"nodeName": f"node-{version % 1000:06}"} if step else {}),
+            **({"nodeName": f"node-{node:06}"} if step else {}),
         },
         "status": status,
     }  # fmt: skip
@@ -95,11 +95,13 @@ def _node(number: int, version: int) -> dict[str, Any]:
 
 
 class _Server:
-    """Lists pods that stay, and sends changes of others, and heartbeats of nodes."""
+    """Lists nodes, and pods that stay on every second, and sends changes of other pods, and heartbeats of nodes."""
 
-    def __init__(self, pods: int, rate: int, seconds: int, heartbeats: int) -> None:
+    def __init__(
+        self, pods: int, rate: int, seconds: int, heartbeats: int, nodes: int, at_once: int
+    ) -> None:
         self._pods, self._rate, self._count = pods, rate, rate * seconds
-        self._heartbeats = heartbeats
+        self._heartbeats, self._nodes, self._at_once = heartbeats, nodes, at_once
 
     async def handle(self, request: Request, reply: Reply) -> None:
         if request.path == "/readyz":
@@ -117,9 +119,16 @@ class _Server:
     def _page(self, request: Request) -> bytes:
         begin = int(request.query.get("continue", "0"))
         limit = int(request.query["limit"])
-        end = min(begin + limit, self._pods) if request.path.endswith("/pods") else begin
-        more = str(end) if begin < end < self._pods and limit > 1 else ""
-        items = [_pod(f"stays-{number}", 1) for number in range(begin, end)]
+        is_pods, is_nodes = (request.path.endswith(each) for each in ("/pods", "/nodes"))
+        whole = self._pods if is_pods else self._nodes if is_nodes else 0
+        end = min(begin + limit, whole)
+        more = str(end) if begin < end < whole and limit > 1 else ""
+        items = [
+            _pod(f"stays-{number}", 1, node=2 * number % (self._nodes or _NODES))
+            if is_pods
+            else _node(number, 1)
+            for number in range(begin, end)
+        ]
         return msgspec.json.encode(
             {"metadata": {"resourceVersion": "10", "continue": more}, "items": items}
         )
@@ -137,12 +146,14 @@ class _Server:
             await asyncio.sleep(1 / _TICKS)
 
     def _heartbeat(self, number: int) -> tuple[str, dict[str, Any]]:
-        return "MODIFIED", _node(number % _NODES, 11 + number)
+        return "MODIFIED", _node(number % (self._nodes or _NODES), 11 + number)
 
     def _change(self, number: int) -> tuple[str, dict[str, Any]]:
-        pod, step = divmod(number, _LIFE)
+        block, rest = divmod(number, _LIFE * self._at_once)
+        step, place = divmod(rest, self._at_once)
+        pod = block * self._at_once + place
         kind = ("ADDED", "MODIFIED", "MODIFIED", "DELETED")[step]
-        return kind, _pod(f"web-{pod}", 11 + number, step=step)
+        return kind, _pod(f"web-{pod}", 11 + number, step=step, node=pod % (self._nodes or _NODES))
 
 
 def _serve(pipe: Connection, *words: int) -> None:
@@ -157,10 +168,18 @@ def _serve(pipe: Connection, *words: int) -> None:
 
 
 @contextmanager
-def _serving(*words: int) -> Iterator[Access]:
+def serving_changes(
+    *, pods: int, rate: int, seconds: int, heartbeats: int, nodes: int = 0, at_once: int = 1
+) -> Iterator[Access]:
+    """Run the API server meanwhile; yield how it is reached.
+
+    Of the pods that change, `at_once` exist at a time.
+    """
     here, there = multiprocessing.Pipe()
     spawned = multiprocessing.get_context("spawn")
-    server = spawned.Process(target=_serve, args=(there, *words), daemon=True)
+    server = spawned.Process(
+        target=_serve, args=(there, pods, rate, seconds, heartbeats, nodes, at_once), daemon=True
+    )
     server.start()
     try:
         port, ca = here.recv()
@@ -227,8 +246,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--heartbeats", type=int, default=0, help="of nodes, a second")
     words = parser.parse_args()
-    given = (words.pods, words.rate, words.seconds, words.heartbeats)
-    with _serving(*given) as access, asyncio.Runner(loop_factory=new_event_loop) as runner:
+    serving = serving_changes(
+        pods=words.pods, rate=words.rate, seconds=words.seconds, heartbeats=words.heartbeats
+    )
+    with serving as access, asyncio.Runner(loop_factory=new_event_loop) as runner:
         rows = runner.run(_rows(access, words.rate, words.seconds))
     report(f"measure: {words.rate} changes a second beside {words.pods:,} pods", rows)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from benchmarks.fit import Point, fit
 from benchmarks.goals import DOUBLED, GROWTH, ROWS, Row, growth_row
 from benchmarks.plot import Panel, draw
+from benchmarks.report import shown
 from benchmarks.results import Figure, Results
 
 PATHS = ("etcd", "api")
@@ -25,8 +26,8 @@ final state.
 _TABLE = """\
 ## Goals and results
 
-The goals are for the default, `etcd`. "Go" is the original kwokctl with kwok v0.8 on a similar machine. Where the API path
-was measured with fewer objects, the table gives their number.
+The goals are for the default, `etcd`. "Go" is the original kwokctl with kwok v0.8 on a similar machine; `python -m benchmarks.beside`
+measures both in turns, for the table in the README. Where the API path was measured with fewer objects, the table gives their number.
 
 Machines of this size differ. On an AMD EPYC, alternating, medians of 19, `scale node --replicas 10000` took 8.69 s, and 8.87 s with the
 version of 2026-11-22 that copied Ready nodes and did not play their Stages: the one that took 5.41 s on the Intel Xeon. The 6.06 s
@@ -253,10 +254,4 @@ def _ended(figure: Figure | None) -> str:
 
 
 def _number(value: float | None, unit: str = "") -> str:
-    """Write a number with three digits that mean something, and its unit."""
-    if value is None:
-        return _NONE
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
-    text = f"{value:,.{digits}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{text} {unit}".rstrip()
+    return _NONE if value is None else shown(value, unit)

@@ -23,6 +23,14 @@ def report(title: str, rows: Sequence[Row]) -> None:
         print(f"  {row.what:<{width}}  {row.value:>10.3f} {row.unit:<8} {_goal(row)}".rstrip())
 
 
+def shown(value: float, unit: str = "") -> str:
+    """Write a number with three digits that mean something, and its unit."""
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    text = f"{value:,.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{text} {unit}".rstrip()
+
+
 def _goal(row: Row) -> str:
     if row.goal is None:
         return ""

@@ -32,10 +32,10 @@ from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.components.stage_sets import KUBELET_PODS
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
+from kwokctl.controller.known_faults.fault_clock import FaultClock
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.object_reader import ApiObjectReader
-from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.compiled_stage import Stage
-from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.api_plane import ApiPlane
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
@@ -43,7 +43,6 @@ from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.embedded.component_process import collect_rarely
-from kwokctl.embedded.selection import select
 from kwokctl.etcd.kv import request_encoding
 from kwokctl.etcd.kv.kv import KeyValue, Kv, Put, Txn, TxnAnswer
 from kwokctl.fleet.allocations import allocations_of
@@ -52,6 +51,7 @@ from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool, Response
 from tests.support import virtual_time
+from tests.support.controller_settings import controller_settings
 from tests.support.options import cluster_options
 from tests.support.stage_documents import read
 
@@ -196,24 +196,13 @@ def controller_of(
     pool = Api()
     route = EtcdRoute(address="", store=ObjectStore(etcd), keys=Keys("/registry"))
     plane = etcd.plane = EtcdPlane(ApiPlane(pool), route, lambda: START + loop.time())
-    settings = Settings(
-        kubeconfig=None,
-        master="",
-        selection=select(all_nodes=True),
-        stages=tuple(stages),
-        cidr="10.0.0.0/24",
-        kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10247),
-        server=None,
-        lease_seconds=0,
-        holder_identity="",
-        verbosity=0,
-        has_kubelet_pods=has_kubelet_pods,
-    )
+    settings = controller_settings(stages, has_kubelet_pods=has_kubelet_pods)
     context = ControllerContext(
         plane=plane,
         reader=ApiObjectReader(Client(pool)),
         random=Random(1),
         wall=lambda: START + loop.time(),
+        faults=OpenFaults(FaultClock(lambda: START + loop.time())),
     )
     controller = Controller(settings, "bench", context)
     controller.pods_listed.set()

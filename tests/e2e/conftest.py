@@ -11,10 +11,11 @@ import pytest
 
 from kwokctl.errors import ArtifactError
 from kwokctl.replacing import replace
-from tests.support.direct import ONLY_STORAGE
+from tests.support import changing
 from tests.support.engines import ONE_PROCESSOR
 from tests.support.installed import Installed, cleared
 from tests.support.real_etcd import RealEtcd, program
+from tests.support.shared_clusters import SharedClusters, in_turn
 
 _failed: dict[tuple[Path, object], str] = {}
 """The first step that failed, by module and by the parameters of its stories."""
@@ -28,13 +29,52 @@ def installed(programs: None) -> Iterator[Installed]:
 
 
 @pytest.fixture(scope="session")
-def storage(programs: None) -> Iterator[Installed]:
+def _shared(programs: None) -> Iterator[SharedClusters]:
+    shared = SharedClusters(_installed)
+    yield shared
+    shared.close()
+
+
+@pytest.fixture(scope="module")
+def storage(_shared: SharedClusters) -> Iterator[Installed]:
     """Share a cluster that only stores what modules write to it; each deletes what it has written."""
-    with _installed() as cluster:
-        cluster.ok("create", "cluster", "--wait", "--etcd-fsync", "off", *ONLY_STORAGE)
+    with _shared.used("storage", rewound=False) as cluster:
         # No pod is accepted without it, and no controller makes it here.
-        cluster.kubectl("create", "serviceaccount", "default")
+        cluster.apply(changing.service_account("default"))
         yield cluster
+
+
+@pytest.fixture(scope="module")
+def with_faults(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster that has Faults; it goes back to that after the module."""
+    with _shared.used("with_faults") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def as_on_kubelets(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster that has Faults, and whose pods live as on a kubelet; it goes back to that after the module."""
+    with _shared.used("as_on_kubelets") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def with_own_faults(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster that knows the classes of `fault_surfaces`; it goes back to that after the module."""
+    with _shared.used("with_own_faults") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def with_stages(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster whose Stages are objects, and that has no scheduler; it goes back to that after the module."""
+    with _shared.used("with_stages") as cluster:
+        yield cluster
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let modules that share a cluster run one after the other."""
+    items[:] = in_turn(items)
 
 
 @contextmanager

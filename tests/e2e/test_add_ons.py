@@ -82,13 +82,11 @@ def test_a_fork_has_one_at_ports_of_its_own(cluster: Installed) -> None:
 def test_a_rewind_starts_it_anew_with_what_it_had(cluster: Installed) -> None:
     cluster.ok("snapshot", "mark")
     former = cluster.pids()
-    cluster.kubectl("delete", "greetings", "first")
+    cluster.delete("greetings", "first")
 
     cluster.ok("snapshot", "rewind")
 
-    assert cluster.kubectl("get", "greetings", "-o", "name").split() == [
-        "greeting.example.com/first"
-    ]
+    assert cluster.names("greetings") == ["first"]
     assert greeter_of(cluster)["status"] == "Ready"
     assert cluster.pids()["greeter"] != former["greeter"]
     assert cluster.pids()["kube-apiserver"] == former["kube-apiserver"]

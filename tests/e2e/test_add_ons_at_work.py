@@ -152,6 +152,58 @@ def test_the_descheduler_evicts_pods_from_a_node_that_has_got_a_taint(
     until_gone(cluster, "app=web")
 
 
+@pytest.mark.parametrize("name", ["descheduler"])
+def test_the_descheduler_evicts_pods_from_a_node_that_the_cloud_takes_back(
+    cluster: Installed, name: str
+) -> None:
+    cluster.kubectl("create", "deployment", "web", "--image", "busybox", f"--replicas={2 * NODES}")
+    cluster.kubectl("rollout", "status", "deployment/web")
+    node = cluster.objects("pods", "-l", "app=web")[0]["spec"]["nodeName"]
+
+    cluster.ok(
+        "fault", "inject", "spot-reclaim", "--node", node, "--dialect", "gke", "--id", "taken"
+    )
+
+    def is_empty() -> bool:
+        pods = cluster.objects("pods", "-l", "app=web")
+        return all(pod["spec"].get("nodeName") not in {node, None} for pod in pods)
+
+    until("no pod is on the node, and all have another", is_empty)
+    cluster.ok("fault", "clear", "taken", "--wait")
+    until("the taint is gone", lambda: not cluster.found("node", node)["spec"].get("taints"))
+    cluster.kubectl("delete", "deployment", "web")
+    until_gone(cluster, "app=web")
+
+
+@pytest.mark.parametrize("name", ["jobset"])
+def test_a_job_set_starts_anew_when_a_fault_has_failed_a_pod(cluster: Installed, name: str) -> None:
+    body = JOB_SET.replace("name: train", "name: broken").replace(
+        "spec:\n  replicatedJobs", "spec:\n  failurePolicy: {maxRestarts: 3}\n  replicatedJobs"
+    )
+    body = body.replace("completions: 2\n", "completions: 2\n        backoffLimit: 0\n")
+    lives = "{kwokctl.dev/life: kubelet, kwokctl.dev/program: run=10m}"
+    body = body.replace(
+        "        template:\n          spec:\n            restartPolicy",
+        f"        template:\n          metadata: {{annotations: {lives}}}\n"
+        "          spec:\n            restartPolicy",
+    )
+    selector = "jobset.sigs.k8s.io/jobset-name=broken"
+    applied(cluster, body)
+    until("all pods run", lambda: phases(cluster, selector) == ["Running"] * 4)
+    before = {pod["metadata"]["uid"] for pod in cluster.objects("pods", "-l", selector)}
+    (node,) = {cluster.objects("pods", "-l", selector)[0]["spec"]["nodeName"]}
+
+    cluster.ok("fault", "inject", "app-failed", "--node", node, "--id", "failing", "-l", selector)
+    until("it was started anew", lambda: cluster.found("jobset", "broken")["status"]["restarts"])
+    cluster.ok("fault", "clear", "failing")
+
+    until("all pods run again", lambda: phases(cluster, selector) == ["Running"] * 4)
+    after = {pod["metadata"]["uid"] for pod in cluster.objects("pods", "-l", selector)}
+    assert not before & after
+    cluster.kubectl("delete", "jobset", "broken")
+    until_gone(cluster, selector)
+
+
 @pytest.mark.parametrize("name", ["jobset"])
 def test_the_jobs_of_a_job_set_run_and_complete_on_fake_nodes(
     cluster: Installed, name: str

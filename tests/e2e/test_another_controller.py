@@ -69,13 +69,13 @@ def test_the_original_makes_nodes_ready_and_runs_pods(
     assert cluster.objects("nodes") == []
     cluster.ok("scale", "node", "--replicas", "2", "--wait", "2m")
     until("the account for pods is there", lambda: cluster.objects("serviceaccounts"))
-    cluster.kubectl("run", "p", "--image=x")
+    cluster.run_pod("p")
 
     until("the pod runs", lambda: _pod(cluster)["status"]["phase"] == "Running")
     assert {condition(each, "Ready") for each in cluster.objects("nodes")} == {"True"}
     assert _pod(cluster)["status"]["podIP"]
     assert "is not defined" not in cluster.ok("logs", "kwok-controller")
-    cluster.kubectl("delete", "pod", "p")
+    cluster.delete("pod", "p")
     cluster.ok("delete", "cluster")
 
 

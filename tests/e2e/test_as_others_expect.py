@@ -1,7 +1,6 @@
 """Nodes and pods that were written past the API server are to other programs what real ones are."""
 
 import json
-from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 
 import pytest
@@ -22,15 +21,13 @@ RESOURCES = '.containers[0].resources = {requests: {cpu: "100m", memory: "64Mi"}
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off")
-    installed.ok("scale", "node", "a", "--replicas", str(NODES), "--wait", "180s")
+def cluster(with_faults: Installed) -> Installed:
+    with_faults.ok("scale", "node", "a", "--replicas", str(NODES), "--wait", "180s")
     words = ("--on-nodes", "type=kwok", "--param", RESOURCES, "--wait", "180s")
-    done = installed.run("scale", "pod", "--replicas", str(NODES), *words)
+    done = with_faults.run("scale", "pod", "--replicas", str(NODES), *words)
     assert done.code == 0, done.err
     assert "api" not in data_paths(done.err)
-    yield installed
-    installed.ok("delete", "cluster")
+    return with_faults
 
 
 def pod(cluster: Installed, serial: int) -> Json:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.changing import documents
 from tests.support.installed import Installed, condition, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.components, pytest.mark.timeout(600, func_only=True)]
@@ -93,7 +94,7 @@ def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(
     installed.ok("snapshot", "restore", "--path", snapshot)
     assert saved.read_text() == kept
 
-    installed.kubectl("apply", "-f", "-", stdin=NODES)
+    installed.apply(*documents(NODES))
     until("the pod on a managed node runs", lambda: _address(installed).startswith("10.77."))
     ours, theirs = installed.objects("nodes")
     assert condition(ours, "Ready") == "True"

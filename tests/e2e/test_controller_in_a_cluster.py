@@ -12,6 +12,7 @@ import pytest
 from kwokctl.expr import yaml
 from kwokctl.host.certificates.pki import ensure_pki
 from kwokctl.model import Identity
+from tests.support.changing import documents
 from tests.support.helm import helm
 from tests.support.installed import Installed, condition, until
 from tests.support.ports import free_port
@@ -66,7 +67,7 @@ def cluster(installed: Installed) -> Installed:
     """A cluster without a controller of its own, and with the objects of the manifest."""
     installed.ok("create", "cluster", "--wait", "--disable", "kwok-controller")
     manifest = installed.ok("controller", "manifest", "--crds", "--steer-pods", "--replicas=2")
-    installed.kubectl("apply", "-f", "-", stdin=manifest)
+    installed.apply(*documents(manifest))
     return installed
 
 
@@ -80,8 +81,8 @@ def log(cluster: Installed, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     for user in config["users"]:
         user["user"] = {"token": token}
     access.write_text(yaml.dump(config))
-    where = ("-n", "kwok-system", "configmap/kwok-controller", "-o", r"jsonpath={.data.kwok\.yaml}")
-    configuration.write_text(cluster.kubectl("get", *where))
+    found = cluster.found("configmap", "kwok-controller", "-n", "kwok-system")
+    configuration.write_text(found["data"]["kwok.yaml"])
     certificate, key = signed(cluster, folder / "pki")
     words = [
         sys.executable, "-m", "kwokctl.kwok", f"--kubeconfig={access}", f"--config={configuration}",
@@ -108,7 +109,7 @@ def signed(cluster: Installed, folder: Path) -> tuple[Path, Path]:
 
 def test_nodes_become_ready_with_the_rights_of_the_manifest(cluster: Installed, log: Path) -> None:
     for name in ("fake-0", "fake-1"):
-        cluster.kubectl("create", "-f", "-", stdin=NODE.format(name=name))
+        cluster.create(*documents(NODE.format(name=name)))
 
     until(
         "both nodes are Ready",
@@ -120,7 +121,7 @@ def test_a_pod_that_is_meant_for_fake_nodes_gets_there(cluster: Installed, log: 
     # A policy counts a moment after it has come.
     tried = ("create", "--dry-run=server", "-f", "-", "-o", "json")
     until("pods are steered", lambda: "nodeSelector" in cluster.kubectl(*tried, stdin=POD))
-    cluster.kubectl("create", "-f", "-", stdin=POD)
+    cluster.create(*documents(POD))
 
     until("it runs", lambda: cluster.objects("pods")[0]["status"]["phase"] == "Running")
     [pod] = cluster.objects("pods")
@@ -134,7 +135,7 @@ def test_the_api_server_is_answered_as_by_a_kubelet(
     lines = tmp_path / "lines"
     lines.write_text("2026-01-01T00:00:00Z stdout F hello\n")
 
-    cluster.kubectl("create", "-f", "-", stdin=LOGS.replace("FILE", str(lines)))
+    cluster.create(*documents(LOGS.replace("FILE", str(lines))))
 
     def lines_of_the_pod() -> str:
         return cluster.run("kubectl", "logs", "steered").out
@@ -145,18 +146,18 @@ def test_the_api_server_is_answered_as_by_a_kubelet(
 def test_a_single_pod_lives_as_on_a_kubelet_and_has_its_events(
     cluster: Installed, log: Path
 ) -> None:
-    cluster.kubectl("create", "-f", "-", stdin=CRASHING)
+    cluster.create(*documents(CRASHING))
 
     def starts() -> int:
         found = cluster.objects("events", "--field-selector=reason=Started")
         return max((each["count"] for each in found), default=0)
 
     until("its second start is counted", lambda: starts() > 1, patience=60)
-    cluster.kubectl("delete", "pod", "crashing", "--timeout=60s")
+    cluster.delete("pod", "crashing")
 
 
 def test_a_deleted_pod_is_gone_and_no_right_was_missing(cluster: Installed, log: Path) -> None:
-    cluster.kubectl("delete", "pod", "steered", "--timeout=60s")
+    cluster.delete("pod", "steered")
 
     assert "forbidden" not in log.read_text("utf-8")
 

@@ -126,7 +126,7 @@ def test_a_killed_creation_is_continued_by_the_next(
 
     assert {component["status"] for component in cluster.components().values()} == {"Ready"}
     assert len(cluster.processes()) == len(cluster.components())
-    cluster.kubectl("run", "first", "--image=busybox")
+    cluster.run_pod("first")
     cluster.ok("delete", "cluster")
     assert cluster.processes() == {}
     assert cluster.files() == {"kubeconfig"}

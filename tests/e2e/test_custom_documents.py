@@ -35,8 +35,8 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     )  # fmt: skip
     until("the account for pods is there", lambda: installed.objects("serviceaccounts"))
     for name in ("web", "other"):
-        installed.kubectl("run", name, "--image", "busybox")
-    installed.kubectl("wait", "--for=condition=Ready", "pod", "--all", "--timeout=120s")
+        installed.run_pod(name)
+    installed.wait_for("Ready", *(f"pod/{name}" for name in installed.names("pods")))
     yield installed
     installed.ok("delete", "cluster")
 
@@ -51,8 +51,7 @@ def document(kind: str, name: str, **spec: Any) -> dict[str, Any]:
 
 
 def apply(cluster: Installed, *documents: dict[str, Any]) -> None:
-    listed = {"apiVersion": "v1", "kind": "List", "items": documents}
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(listed))
+    cluster.apply(*documents)
 
 
 def until_logged(cluster: Installed, text: str) -> None:
@@ -83,7 +82,7 @@ def test_logs_come_change_and_go_with_their_documents(cluster: Installed) -> Non
     assert cluster.kubectl("logs", "web").startswith("own ")
     assert cluster.kubectl("logs", "other").startswith("all ")
 
-    cluster.kubectl("delete", "logs.kwok.x-k8s.io/web", "clusterlogs/all")
+    cluster.delete("logs.kwok.x-k8s.io/web", "clusterlogs/all")
     until_logged(cluster, "Logs 'default/web' of the cluster is gone")
     until_logged(cluster, "ClusterLogs 'all' of the cluster is gone")
     assert "no Logs or ClusterLogs document" in cluster.refused("kubectl", "logs", "web")
@@ -111,7 +110,7 @@ def test_one_that_is_wrong_is_marked_and_counts_as_absent(cluster: Installed) ->
     [reason] = found()["status"]["conditions"]
     assert reason["message"].startswith("'spec.logs[0]' has a template that cannot be compiled")
     assert "False" in cluster.kubectl("get", "clusterlogs", "wrong")
-    cluster.kubectl("delete", "clusterlogs", "wrong")
+    cluster.delete("clusterlogs", "wrong")
 
 
 def test_commands_run_while_an_exec_allows_it(cluster: Installed) -> None:
@@ -119,7 +118,7 @@ def test_commands_run_while_an_exec_allows_it(cluster: Installed) -> None:
     until_logged(cluster, "Exec 'default/other' of the cluster counts")
     assert cluster.kubectl("exec", "other", "--", "echo", "here") == "here\n"
 
-    cluster.kubectl("delete", "execs", "other")
+    cluster.delete("execs", "other")
 
     until_logged(cluster, "Exec 'default/other' of the cluster is gone")
     refusal = cluster.refused("kubectl", "exec", "other", "--", "true")

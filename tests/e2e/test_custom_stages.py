@@ -1,6 +1,5 @@
 """Stages as custom resources of a real cluster: they, and the kinds they are for, come and go."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -44,26 +43,30 @@ FOR_WIDGETS["spec"]["resourceRef"]["apiGroup"] = "example.com/v1"
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Installed:
-    installed.ok(
-        "create", "cluster", "--wait", "--enable-crds", "Stage", "--disable", "kube-scheduler"
-    )
-    until("the account for pods is there", lambda: installed.objects("serviceaccounts"))
-    apply(installed, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0"}})
-    return installed
+def cluster(with_stages: Installed) -> Installed:
+    until("the account for pods is there", lambda: with_stages.objects("serviceaccounts"))
+    apply(with_stages, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0"}})
+    return with_stages
 
 
-KEPT = ("-n", "kube-system", "configmap", "kwokctl-replaced-stages")
+REPLACED = "kwokctl-replaced-stages"
+KEPT = ("-n", "kube-system", "configmap", REPLACED)
+
+
+def kept(cluster: Installed) -> str:
+    """Return what the cluster keeps of Stages that are replaced; empty if there is nothing."""
+    found = cluster.objects("configmaps", "-n", "kube-system")
+    return "".join(str(each) for each in found if each["metadata"]["name"] == REPLACED)
 
 
 def forget(cluster: Installed) -> None:
     """Let Stages of files be played again whose custom resources are gone."""
-    cluster.kubectl("delete", *KEPT)
+    cluster.delete(*KEPT)
 
 
 def apply(cluster: Installed, *objects: dict[str, Any]) -> None:
     for each in objects:
-        cluster.kubectl("apply", "-f", "-", stdin=json.dumps(each))
+        cluster.apply(each)
 
 
 def pod(name: str, **labels: str) -> dict[str, Any]:
@@ -111,7 +114,7 @@ def test_a_stage_takes_the_place_of_the_files_one_of_its_name_for_good(cluster: 
     apply(cluster, pod("other"))
     until("it is played", ends_up(cluster, "pod", "other", "Unknown"))
 
-    cluster.kubectl("delete", "stage", "pod-ready")
+    cluster.delete("stage", "pod-ready")
 
     until("that is noticed", lambda: "stage 'pod-ready' stays left out" in log(cluster))
     cluster.ok("stop", "cluster")
@@ -131,7 +134,7 @@ def test_a_rewind_knows_what_was_replaced_then(cluster: Installed) -> None:
     apply(cluster, stage("pod-ready", template="phase: Unknown"))
     until(
         "that is kept",
-        lambda: "pod-ready" in cluster.kubectl("get", *KEPT, "--ignore-not-found", "-o", "yaml"),
+        lambda: "pod-ready" in kept(cluster),
     )
 
     cluster.ok("snapshot", "rewind")
@@ -149,7 +152,7 @@ def test_a_shipped_stage_is_left_out_for_one_that_is_for_the_same_objects(
     for number in range(5):
         until("it is played", ends_up(cluster, "pod", f"of-mine-{number}", "Unknown"))
 
-    cluster.kubectl("delete", "stage", "mine")
+    cluster.delete("stage", "mine")
 
     apply(cluster, pod("of-file"))
     until("the file's is played", ends_up(cluster, "pod", "of-file", "Running"))
@@ -170,7 +173,7 @@ def test_a_wrong_stage_is_named_in_its_status_and_stops_no_other(cluster: Instal
     assert "stage 'wrong' of the cluster is left out" in log(cluster)
     apply(cluster, pod("beside"))
     until("others are played", ends_up(cluster, "pod", "beside", "Running"))
-    cluster.kubectl("delete", "stage", "wrong")
+    cluster.delete("stage", "wrong")
 
 
 def test_a_stage_waits_for_a_kind_that_comes_goes_and_comes_back(cluster: Installed) -> None:
@@ -178,12 +181,12 @@ def test_a_stage_waits_for_a_kind_that_comes_goes_and_comes_back(cluster: Instal
     until("the kind is missed", lambda: "the API version of 'Widget'" in log(cluster))
     for name in ("first", "second"):
         apply(cluster, WIDGETS)
-        cluster.kubectl("wait", "--for=condition=Established", "crd/widgets.example.com")
-        until("it is served", lambda: "widgets" in cluster.kubectl("api-resources"))
+        cluster.wait_for("Established", "crd/widgets.example.com")
+        until("it is served", lambda: cluster.answers("widgets.example.com"))
         apply(cluster, widget(name))
         until("it works", ends_up(cluster, "widgets.example.com", name, "Working"))
         assert "widget-works: " in cluster.ok("stage", "explain", f"widget/{name}")
-        cluster.kubectl("delete", "crd", "widgets.example.com")
+        cluster.delete("crd", "widgets.example.com")
     assert "Traceback" not in log(cluster)
 
 
@@ -200,7 +203,7 @@ def test_objects_in_a_circle_of_stages_have_an_event_that_names_it(cluster: Inst
     until("an Event names the circle", lambda: len(found()) == 1)
     assert "dizzy: Stages without delay follow each other in a cycle" in found()[0]
     assert "'there', 'back'" in found()[0] or "'back', 'there'" in found()[0]
-    cluster.kubectl("delete", "stage", "there", "back")
+    cluster.delete("stage", "there", "back")
 
 
 def test_scale_plays_the_stages_that_are_in_force_now(cluster: Installed) -> None:
@@ -214,7 +217,7 @@ def test_scale_plays_the_stages_that_are_in_force_now(cluster: Installed) -> Non
     nodes = cluster.objects("nodes", "-l", "kwok.x-k8s.io/kwokctl-scale=node")
     assert len(nodes) == 50
     assert not any(condition(each, "Ready") == "True" for each in nodes)
-    cluster.kubectl("delete", "stage", "node-initialize")
+    cluster.delete("stage", "node-initialize")
     forget(cluster)
     cluster.ok("scale", "node", "--replicas", "50", "--wait")
 

@@ -7,6 +7,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from kwokctl.json_value import Json
+from tests.support.changing import documents
 from tests.support.data_paths import data_paths
 from tests.support.installed import TELLING, Installed, condition, until
 
@@ -80,7 +81,7 @@ def leases(cluster: Installed) -> Mapping[str, Json]:
 
 
 def patch(cluster: Installed, name: str, document: Json) -> None:
-    cluster.kubectl("patch", "pod", name, "--type=merge", "--patch", json.dumps(document))
+    cluster.patch("pod", name, "--type=merge", "--patch", json.dumps(document))
 
 
 def test_nodes_are_ready_and_hold_leases_that_are_theirs(cluster: Installed) -> None:
@@ -118,10 +119,9 @@ def test_pods_that_the_scheduler_places_run_too_and_have_other_addresses(
 
 
 def test_a_deployment_runs_and_is_collected_with_its_pods(cluster: Installed) -> None:
-    cluster.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=10")
-    cluster.kubectl("rollout", "status", "deployment/web", "--timeout=180s")
+    cluster.deploy("web", replicas=10)
 
-    cluster.kubectl("delete", "deployment", "web")
+    cluster.delete("deployment", "web")
 
     until("its pods are gone", lambda: not cluster.objects("pods", "-l", "app=web"))
 
@@ -131,7 +131,7 @@ def test_fewer_pods_are_the_oldest_and_what_the_others_own_is_collected(cluster:
     kept = oldest(60, before)
     name = next(name for name in before if name not in kept)
     uid = before[name]["metadata"]["uid"]
-    cluster.kubectl("create", "-f", "-", stdin=OWNED.format(name=name, uid=uid))
+    cluster.create(*documents(OWNED.format(name=name, uid=uid)))
 
     scale(cluster, "pod", "--replicas", "60", "--wait")
 

@@ -18,6 +18,7 @@ from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import watch
 from kwokctl.kube.resource import EVENTS, NODES, PODS, Resource
+from tests.support import changing
 from tests.support.direct import ONLY_STORAGE
 from tests.support.installed import PATIENCE, Installed
 from tests.support.planes import KEYS, Reached, reached
@@ -153,5 +154,5 @@ def test_no_event_is_written_into_a_namespace_that_is_being_deleted(cluster: Ins
             await place.at.plane.record(sent[2])
         assert await place.at.kv.get(KEYS.key(EVENTS, "going", sent[2].name)) is None
 
-    cluster.kubectl("create", "namespace", "going")
+    cluster.create(changing.namespace("going"))
     run(cluster, work)

@@ -10,6 +10,8 @@ import pytest
 
 from kwokctl.dataplane.pacing import PARALLEL_WRITES
 from kwokctl.kube.resource import PODS
+from tests.support import changing
+from tests.support.changing import documents
 from tests.support.data_paths import data_paths
 from tests.support.installed import PATIENCE, TELLING, Finished, Installed, until
 from tests.support.planes import stored, until_stored
@@ -76,11 +78,11 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 @contextmanager
 def there(cluster: Installed, document: str) -> Iterator[None]:
     """Let something be in the cluster for a while."""
-    cluster.kubectl("apply", "-f", "-", stdin=document)
+    cluster.apply(*documents(document))
     try:
         yield
     finally:
-        cluster.kubectl("delete", "-f", "-", stdin=document)
+        cluster.remove(*documents(document))
 
 
 def scale(cluster: Installed, *words: str) -> Finished:
@@ -95,14 +97,17 @@ def said(done: Finished) -> list[str]:
 
 def refused(cluster: Installed) -> bool:
     """Return whether the policy is enforced: it is a moment after it has come, and has gone."""
-    words = ("run", "odd", "--image=busybox", "--dry-run=server")
-    return "that is odd" in cluster.run("kubectl", *words).err
+    return "that is odd" in cluster.refusal(changing.pod("odd", None, None))
 
 
 def status_refused(cluster: Installed, pod: str) -> bool:
     """Tell the same of a policy on statuses."""
-    words = ("patch", "pod", pod, "--subresource=status", "--dry-run=server", "-p")
-    return "that is odd" in cluster.run("kubectl", *words, '{"status":{"message":"x"}}').err
+    words = ("pod", pod, "--subresource=status", "--dry-run=server", "-p")
+    try:
+        cluster.patch(*words, '{"status":{"message":"x"}}')
+    except AssertionError as e:
+        return "that is odd" in str(e)
+    return False
 
 
 def test_scale_obeys_a_validating_policy(cluster: Installed) -> None:
@@ -129,8 +134,7 @@ def test_fake_kubelets_obey_a_validating_policy(cluster: Installed) -> None:
     def log() -> str:
         return cluster.ok("logs", "kwok-controller")
 
-    nowhere = '{"spec":{"schedulerName":"nobody"}}'
-    cluster.kubectl("run", "odd-probe", "--image=busybox", f"--overrides={nowhere}")
+    cluster.run_pod("odd-probe", {"schedulerName": "nobody"})
     before = log().count("pods are written through the API")
     with there(cluster, POLICY.replace("RESOURCES", "pods/status")):
         until(
@@ -138,10 +142,10 @@ def test_fake_kubelets_obey_a_validating_policy(cluster: Installed) -> None:
             lambda: log().count("pods are written through the API") > before,
         )
         until("it is enforced", lambda: status_refused(cluster, "odd-probe"))
-        cluster.kubectl("run", "odd", "--image=busybox")
+        cluster.run_pod("odd")
         until("the status is refused", lambda: "that is odd" in log())
 
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/odd", "--timeout=180s")
+    cluster.wait_for("Ready", "pod/odd")
 
 
 @pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
@@ -175,7 +179,7 @@ def test_a_policy_for_pods_applies_to_pods_on_nodes_that_scale_deletes(cluster: 
 
 
 def test_a_quota_is_kept_in_its_namespace(cluster: Installed) -> None:
-    cluster.kubectl("create", "namespace", "limited")
+    cluster.create(changing.namespace("limited"))
     limited = ("--namespace", "limited", *ON_NODES)
     with there(cluster, QUOTA):
         some = scale(cluster, "pod", "--replicas", "30", *limited, "--wait")
@@ -230,13 +234,13 @@ def ended(cluster: Installed, scaling: Popen[str], namespace: str, before: int) 
 
 
 def test_what_comes_while_objects_are_copied_ends_that(cluster: Installed) -> None:
-    cluster.kubectl("create", "namespace", "changing")
+    cluster.create(changing.namespace("changing"))
     with paused(cluster, "changing") as scaling:
-        cluster.kubectl("apply", "-f", "-", stdin=POLICY.replace("RESOURCES", "pods"))
+        cluster.apply(*documents(POLICY.replace("RESOURCES", "pods")))
         until("it is enforced", lambda: refused(cluster))
         before = len(stored(cluster, PODS, "changing"))
     said = ended(cluster, scaling, "changing", before)
-    cluster.kubectl("delete", "-f", "-", stdin=POLICY.replace("RESOURCES", "pods"))
+    cluster.remove(*documents(POLICY.replace("RESOURCES", "pods")))
 
     assert (
         "through the API server (ValidatingAdmissionPolicy 'no-odd-pods' applies to pods)" in said
@@ -246,9 +250,9 @@ def test_what_comes_while_objects_are_copied_ends_that(cluster: Installed) -> No
 
 
 def test_a_quota_that_comes_while_objects_are_copied_is_kept(cluster: Installed) -> None:
-    cluster.kubectl("create", "namespace", "measured")
+    cluster.create(changing.namespace("measured"))
     with paused(cluster, "measured") as scaling:
-        cluster.kubectl("apply", "-f", "-", stdin=QUOTA.replace("limited", "measured"))
+        cluster.apply(*documents(QUOTA.replace("limited", "measured")))
         before = len(stored(cluster, PODS, "measured"))
     said = ended(cluster, scaling, "measured", before)
 
@@ -274,10 +278,10 @@ def test_a_policy_that_comes_while_scale_only_waits_changes_nothing(cluster: Ins
 
 
 def test_nothing_is_written_to_a_namespace_that_has_gone(cluster: Installed) -> None:
-    cluster.kubectl("create", "namespace", "leaving")
+    cluster.create(changing.namespace("leaving"))
     with paused(cluster, "leaving") as scaling:
         before = len(stored(cluster, PODS, "leaving"))
-        cluster.kubectl("delete", "namespace", "leaving")
+        cluster.delete("namespace", "leaving")
     said = ended(cluster, scaling, "leaving", before)
 
     assert "the namespace 'leaving' is being deleted" in said

@@ -21,11 +21,9 @@ NODE = "dgx-h100-000000"
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--stage", "pod-kubelet", "--wait")
-    installed.ok("scale", "dgx-h100", "--replicas", "1", "--wait")
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(as_on_kubelets: Installed) -> Installed:
+    as_on_kubelets.ok("scale", "dgx-h100", "--replicas", "1", "--wait")
+    return as_on_kubelets
 
 
 @pytest.fixture
@@ -35,10 +33,10 @@ def pods(cluster: Installed) -> Iterator[Callable[[str, int], None]]:
     def create(name: str, gpus: int) -> None:
         resources = {"limits": {GPU: str(gpus)}}
         spec = {"containers": [{"name": "main", "image": "x", "resources": resources}]}
-        cluster.kubectl("run", name, "--image=x", f"--overrides={json.dumps({'spec': spec})}")
+        cluster.run_pod(name, spec)
 
     yield create
-    cluster.kubectl("delete", "pods", "--all", "--now")
+    cluster.delete("pods", "--all", "--now")
 
 
 def pod(cluster: Installed, name: str) -> dict[str, Any]:
@@ -81,7 +79,7 @@ def test_a_full_node_has_each_gpu_in_one_pod_and_a_ninth_pod_waits(
         lambda: condition(pod(cluster, "ninth"), "PodScheduled") == "False",
     )
     freed = devices(cluster, names[3])
-    cluster.kubectl("delete", "pod", names[3], "--now")
+    cluster.delete("pod", names[3], "--now")
     until("the ninth runs", phase(cluster, "ninth", "Running"))
     assert devices(cluster, "ninth") == freed
 
@@ -104,7 +102,7 @@ def test_devices_stay_when_the_controller_is_killed_and_when_a_snapshot_is_resto
 
     path = str(tmp_path / "saved.db")
     cluster.ok("snapshot", "save", "--path", path)
-    cluster.kubectl("delete", "pod", "two", "--now")
+    cluster.delete("pod", "two", "--now")
     pods("later", 2)
     until("a later pod runs", phase(cluster, "later", "Running"))
     cluster.ok("snapshot", "restore", "--path", path)
@@ -131,9 +129,9 @@ def test_the_numbers_and_the_health_are_those_of_a_kubelet(
         ("missing=3", "7/7", {"Healthy"}),
         ("gone=all", "8/0", {"Unhealthy"}),
     ):
-        cluster.kubectl("annotate", "node", NODE, "--overwrite", f"{HEALTH}={text}")
+        cluster.annotate("node", NODE, "--overwrite", f"{HEALTH}={text}")
         shown(cluster, expected, states)
-    cluster.kubectl("annotate", "node", NODE, f"{HEALTH}-")
+    cluster.annotate("node", NODE, f"{HEALTH}-")
     shown(cluster, "8/8", {"Healthy"})
     assert phase(cluster, "all", "Running")()
 
@@ -147,8 +145,8 @@ def test_a_state_that_a_client_wipes_comes_back_with_the_devices(
 
     own = {"name": GPU, "resources": [{"resourceID": "GPU-other", "health": "Unhealthy"}]}
     patch = {"status": {"containerStatuses": [{"name": "main", "allocatedResourcesStatus": [own]}]}}
-    cluster.kubectl(
-        "patch", "pod", "wiped", "--subresource=status", "--type=strategic", "-p", json.dumps(patch)
+    cluster.patch(
+        "pod", "wiped", "--subresource=status", "--type=strategic", "-p", json.dumps(patch)
     )
     until(
         "the status is as before",

@@ -1,6 +1,5 @@
 """The devices of pods where the API server drops them from statuses, as those before Kubernetes 1.36 do."""
 
-import json
 import os
 import signal
 from collections.abc import Iterator
@@ -28,8 +27,7 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 def run(cluster: Installed, name: str) -> list[Allocation]:
     """Let a pod with two GPUs run; return its devices."""
     container = {"name": "main", "image": "x", "resources": {"limits": {GPU: "2"}}}
-    spec = {"spec": {"containers": [container]}}
-    cluster.kubectl("run", name, "--image=x", f"--overrides={json.dumps(spec)}")
+    cluster.run_pod(name, {"containers": [container]})
     until(f"{name} runs", lambda: cluster.found("pods", name)["status"].get("phase") == "Running")
     return list(allocations_of(cluster.found("pods", name)))
 

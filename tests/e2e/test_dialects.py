@@ -1,7 +1,5 @@
 """Nodes that are born with the healthy conditions of dialects of faults, in a real cluster."""
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -46,15 +44,11 @@ conditions:
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok(
-        "create", "cluster", "--wait", "--enable-crds", "Stage", "--disable", "kube-scheduler"
-    )
-    installed.ok("scale", PAST_THE_API, "--replicas", "30", "--wait", *DIALECTS)
-    installed.ok("scale", THROUGH_THE_API, "--replicas", "2", "--wait", *DIALECTS)
-    installed.kubectl("apply", "-f", "-", stdin=json.dumps(LOST))
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_stages: Installed) -> Installed:
+    with_stages.ok("scale", PAST_THE_API, "--replicas", "30", "--wait", *DIALECTS)
+    with_stages.ok("scale", THROUGH_THE_API, "--replicas", "2", "--wait", *DIALECTS)
+    with_stages.apply(LOST)
+    return with_stages
 
 
 def words(node: dict[str, Any]) -> dict[str, tuple[str, str]]:
@@ -82,7 +76,7 @@ def test_a_stage_changes_its_condition_and_the_others_stay(cluster: Installed, k
     name = f"{kind}-000000"
     before = of_node(cluster, name)
 
-    cluster.kubectl("label", "node", name, "gpu=lost")
+    cluster.label("node", name, "gpu=lost")
 
     lost = {**before, "GPUMissing": ("True", "FromStage")}
     until("the Stage is played", lambda: of_node(cluster, name) != before)
@@ -95,7 +89,7 @@ def test_they_stay_when_the_cluster_is_restarted(cluster: Installed) -> None:
     cluster.ok("start", "cluster", "--wait")
 
     after = f"{PAST_THE_API}-000001"
-    cluster.kubectl("label", "node", after, "gpu=lost")
+    cluster.label("node", after, "gpu=lost")
 
     until("the Stage is played", lambda: of_node(cluster, after) != before[after])
     lost = {**before[after], "GPUMissing": ("True", "FromStage")}
@@ -106,7 +100,7 @@ def test_they_stay_when_the_cluster_is_restarted(cluster: Installed) -> None:
 def test_a_replaced_node_is_born_alike(cluster: Installed) -> None:
     name = f"{PAST_THE_API}-000002"
     before = of_node(cluster, name)
-    cluster.kubectl("delete", "node", name)
+    cluster.delete("node", name)
 
     cluster.ok("scale", PAST_THE_API, "--replicas", "30", "--wait")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import changing
 from tests.support.direct import PODS_ON_NODES
 from tests.support.installed import Installed, until
 from tests.support.stage_documents import stage
@@ -38,10 +39,10 @@ def cluster(installed: Installed) -> Installed:
     stages = cluster.folder / "stages.yaml"
     stages.write_text(json.dumps(TICKS))
     cluster.ok("create", "cluster", "--wait", "--config", str(stages), *PODS_ON_NODES)
-    cluster.kubectl("create", "serviceaccount", "default")
+    cluster.create(changing.service_account("default"))
     cluster.ok("scale", "node", "--replicas", "1")
     for _ in range(PODS):
-        cluster.kubectl("create", "-f", "-", stdin=json.dumps(POD))
+        cluster.create(POD)
     until(
         "the pods run",
         lambda: [pod["status"]["phase"] for pod in cluster.objects("pods")] == ["Running"] * PODS,

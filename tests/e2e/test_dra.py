@@ -1,16 +1,12 @@
 """GPUs as a DRA driver publishes them, in a real cluster: allocated by the scheduler, gone with their node, repaired."""
 
-import asyncio
-import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kwokctl.fleet.devices import gpu_uuid
-from tests.support.eventually import eventually
-from tests.support.installed import Installed
+from tests.support.installed import Installed, until
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -33,24 +29,23 @@ CLAIM = {
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait")
-    installed.ok(*SCALE, "--param", ".dra = true")
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_faults: Installed) -> Installed:
+    with_faults.ok(*SCALE, "--param", ".dra = true")
+    return with_faults
 
 
 def items(cluster: Installed, kind: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(cluster.kubectl("get", kind, "-o", "json"))["items"]
-    return found
+    return cluster.objects(kind)
 
 
 def slices(cluster: Installed) -> set[str]:
     return {each["metadata"]["name"] for each in items(cluster, "resourceslices")}
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    asyncio.run(eventually(holds))
+def unscheduled(cluster: Installed, name: str) -> str:
+    """Return why the scheduler has placed a pod on no node; empty if it has not said."""
+    conditions = cluster.found("pods", name)["status"].get("conditions", ())
+    return "".join(each.get("message", "") for each in conditions if each["type"] == "PodScheduled")
 
 
 def collect_garbage(cluster: Installed) -> None:
@@ -67,8 +62,8 @@ def collect_garbage(cluster: Installed) -> None:
             "devices": [],
         },
     }
-    cluster.kubectl("create", "-f", "-", stdin=json.dumps(orphan))
-    wait_until(lambda: "orphan" not in slices(cluster))
+    cluster.create(orphan)
+    until("slices are as wanted", lambda: "orphan" not in slices(cluster))
 
 
 ALL = {f"dgx-h100-{serial:06d}-gpu.nvidia.com-0" for serial in range(NODES)}
@@ -110,10 +105,8 @@ def test_pods_with_claims_run_with_devices_of_their_own(cluster: Installed, tmp_
         }
         for number in range(2)
     ]
-    file = tmp_path / "pods.json"
-    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [CLAIM, pods[0]]}))
-    cluster.kubectl("apply", "-f", str(file))
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/claimer-0", "--timeout=120s")
+    cluster.create(CLAIM, pods[0])
+    cluster.wait_for("Ready", "pod/claimer-0")
 
     (claim,) = items(cluster, "resourceclaims")
     results = claim["status"]["allocation"]["devices"]["results"]
@@ -122,18 +115,11 @@ def test_pods_with_claims_run_with_devices_of_their_own(cluster: Installed, tmp_
     check_what_a_driver_reports(cluster, claim)
 
     # Five more of eight do not fit until the first five are free.
-    file.write_text(json.dumps(pods[1]))
-    cluster.kubectl("apply", "-f", str(file))
-    condition = 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].message}'
-    wait_until(
-        lambda: (
-            "cannot allocate all claims"
-            in cluster.kubectl("get", "pod", "claimer-1", "-o", condition)
-        )
-    )
-    cluster.kubectl("delete", "pod", "claimer-0")
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/claimer-1", "--timeout=120s")
-    cluster.kubectl("delete", "pod", "claimer-1")
+    cluster.create(pods[1])
+    until("it waits", lambda: "cannot allocate all claims" in unscheduled(cluster, "claimer-1"))
+    cluster.delete("pod", "claimer-0")
+    cluster.wait_for("Ready", "pod/claimer-1")
+    cluster.delete("pod", "claimer-1")
 
 
 def check_what_a_driver_reports(cluster: Installed, claim: dict[str, Any]) -> None:
@@ -158,10 +144,10 @@ def check_what_a_driver_reports(cluster: Installed, claim: dict[str, Any]) -> No
 
 
 def test_slices_go_with_their_node_and_the_same_command_repairs_both(cluster: Installed) -> None:
-    cluster.kubectl("delete", "node", "dgx-h100-000007")
-    cluster.kubectl("delete", "resourceslice", "dgx-h100-000003-gpu.nvidia.com-0")
+    cluster.delete("node", "dgx-h100-000007")
+    cluster.delete("resourceslice", "dgx-h100-000003-gpu.nvidia.com-0")
     lost = {f"dgx-h100-00000{number}-gpu.nvidia.com-0" for number in (3, 7)}
-    wait_until(lambda: slices(cluster) == ALL - lost)
+    until("slices are as wanted", lambda: slices(cluster) == ALL - lost)
 
     cluster.ok(*SCALE)
 
@@ -187,7 +173,7 @@ def test_a_snapshot_keeps_them(cluster: Installed, tmp_path: Path) -> None:
     assert slices(cluster) == set()
 
     cluster.ok("snapshot", "restore", "--path", file)
-    cluster.kubectl("wait", "--for=condition=Ready", "node", "--all", "--timeout=120s")
+    cluster.wait_for("Ready", *(f"node/{name}" for name in cluster.names("nodes")))
     collect_garbage(cluster)
 
     assert slices(cluster) == ALL

@@ -12,13 +12,14 @@ from tests.support.earlier_releases import (
     KUBE_VERSION,
     MARK,
     NAME,
+    NODE,
     NODES,
     PODS,
     PODS_AT_MARK,
     RELEASES,
     adopt,
 )
-from tests.support.installed import Installed, until
+from tests.support.installed import Installed, condition, processes_with, until
 
 pytestmark = [
     pytest.mark.e2e,
@@ -42,8 +43,13 @@ def files(cluster: Installed, request: pytest.FixtureRequest) -> Iterator[Path]:
     """The files beside the cluster, which is among those of the work folder."""
     former = adopt(request.param, cluster)
     yield former
-    cluster.ok("delete", "cluster")
+    if folder_of(cluster).exists():
+        cluster.ok("delete", "cluster")
     shutil.rmtree(former)
+
+
+def folder_of(cluster: Installed) -> Path:
+    return cluster.workdir / "clusters" / cluster.name
 
 
 def names(cluster: Installed, kind: str) -> set[str]:
@@ -76,14 +82,17 @@ def test_a_cluster_starts_with_all_that_it_had(cluster: Installed, files: Path) 
 
 
 def test_its_pods_are_played_by_its_own_stage(cluster: Installed, files: Path) -> None:
-    cluster.kubectl("label", "pod", "pod-000001", "watched=yes")
+    cluster.label("pod", "pod-000001", "watched=yes")
 
     until("the Stage was played", lambda: annotations(cluster, "pod-000001").get("seen"))
 
 
 def test_a_mark_is_gone_back_to(cluster: Installed, files: Path) -> None:
+    cluster.label("node", NODE, "changed=yes")
     cluster.ok("snapshot", "rewind", MARK)
 
+    (node,) = cluster.objects("nodes", f"--field-selector=metadata.name={NODE}")
+    assert "changed" not in node["metadata"]["labels"]
     assert "kept" not in names(cluster, "configmaps")
     until_ready(cluster, PODS_AT_MARK)
     assert "seen" not in annotations(cluster, "pod-000000")
@@ -105,7 +114,7 @@ def test_a_snapshot_is_restored(cluster: Installed, files: Path) -> None:
 
 
 def test_objects_are_restored(cluster: Installed, files: Path) -> None:
-    cluster.kubectl("delete", "configmap", "kept")
+    cluster.delete("configmap", "kept")
     cluster.ok("snapshot", "restore", "--format", "k8s", "--path", str(files / "objects.yaml"))
 
     assert "kept" in names(cluster, "configmaps")
@@ -116,3 +125,33 @@ def test_a_set_goes_on_from_its_last_number(cluster: Installed, files: Path) -> 
     cluster.ok("scale", "node", "--replicas", str(NODES + 1))
 
     assert f"node-{NODES:06}" in names(cluster, "nodes")
+
+
+def test_faults_come_to_it_and_go(cluster: Installed, files: Path) -> None:
+    def has_pressure() -> bool:
+        (node,) = cluster.objects("nodes", f"--field-selector=metadata.name={NODE}")
+        return condition(node, "MemoryPressure") == "True"
+
+    cluster.ok("fault", "inject", "memory-pressure", "--node", NODE)
+    until("the fault shows", has_pressure)
+    cluster.ok("fault", "clear", "--all")
+    until("the fault is undone", lambda: not has_pressure())
+
+
+def test_it_stops_and_starts_again(cluster: Installed, files: Path) -> None:
+    had = {kind: names(cluster, kind) for kind in ("nodes", "pods", "configmaps")}
+    cluster.ok("stop", "cluster")
+    assert not processes_with(str(folder_of(cluster)))
+
+    cluster.ok("start", "cluster", "--wait")
+    assert {kind: names(cluster, kind) for kind in had} == had
+    until_ready(cluster, len(had["pods"]))
+
+
+def test_nothing_is_left_once_it_is_deleted(cluster: Installed, files: Path) -> None:
+    assert processes_with(str(folder_of(cluster)))
+
+    cluster.ok("delete", "cluster")
+
+    assert not folder_of(cluster).exists()
+    assert not processes_with(str(folder_of(cluster)))

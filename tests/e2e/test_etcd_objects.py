@@ -5,7 +5,10 @@ import json
 import signal
 import time
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
@@ -22,6 +25,7 @@ from kwokctl.etcd.kv.kv import Delete, Txn
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import Resource
+from tests.support import changing
 from tests.support.direct import answer, ask
 from tests.support.go_programs import module
 from tests.support.installed import PATIENCE, Installed, until
@@ -137,7 +141,7 @@ def test_what_was_deleted_comes_back_as_it_was(storage: Installed) -> None:
     assert storage.ok("kectl", "put", *words, "--path", "-", stdin=before).strip() == key
 
     assert storage.ok("kectl", "get", *words, "-o", "yaml") == before
-    storage.kubectl("delete", "service", "there-and-back")
+    storage.delete("service", "there-and-back")
 
 
 def test_what_happens_in_etcd_is_seen_recorded_and_done_again(
@@ -149,17 +153,18 @@ def test_what_happens_in_etcd_is_seen_recorded_and_done_again(
     part = path.with_name("run.yaml.part")
     until("the recording has begun", lambda: _begins(storage, part))
     storage.kubectl("create", *words, "--from-literal=a=1")
-    storage.kubectl("patch", *words, "-p", PATCH)
-    storage.kubectl("create", "configmap", "gone")
-    storage.kubectl("delete", "configmap", "gone")
+    storage.patch(*words, "-p", PATCH)
+    storage.create(changing.config_map("gone"))
+    storage.delete("configmap", "gone")
     until("all of it is recorded", lambda: 'method: "delete"' in part.read_text())
+    seen, gone = (f"/registry/configmaps/default/{name}" for name in ("seen", "gone"))
+    # The watcher may be later than the recorder.
+    assert _first_printed(watcher, {seen, gone}, 4) == [seen, seen, gone, gone]
     for process in (watcher, recorder):
         process.send_signal(signal.SIGINT)
-    keys, _ = watcher.communicate(timeout=PATIENCE)
+    watcher.communicate(timeout=PATIENCE)
     _, said = recorder.communicate(timeout=PATIENCE)
     assert recorder.returncode == 0, said
-    seen, gone = (f"/registry/configmaps/default/{name}" for name in ("seen", "gone"))
-    assert [key for key in keys.split() if key in (seen, gone)] == [seen, seen, gone, gone]
     before = storage.found(*words)
     storage.ok("kectl", "delete", "cm", "seen")  # past its finalizer
 
@@ -171,17 +176,24 @@ def test_what_happens_in_etcd_is_seen_recorded_and_done_again(
     assert after["data"] == before["data"] == {"b": "2"}
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["metadata"]["finalizers"] == ["example.net/b"]
-    assert "gone" not in storage.kubectl("get", "configmaps", "-o", "name")
-    storage.kubectl("patch", *words, "-p", '{"metadata":{"finalizers":null}}')
-    storage.kubectl("delete", *words)
+    assert "gone" not in storage.names("configmaps")
+    storage.patch(*words, "-p", '{"metadata":{"finalizers":null}}')
+    storage.delete(*words)
 
 
 PATCH = '{"data":{"a":null,"b":"2"},"metadata":{"finalizers":["example.net/b"]}}'
 
 
+def _first_printed(process: Popen[str], words: AbstractSet[str], count: int) -> list[str]:
+    """Return the first of these words that a process prints, as many as `count`; wait until they are there."""
+    assert process.stdout is not None
+    printed = (word for line in process.stdout for word in line.split())
+    return [*islice((word for word in printed if word in words), count)]
+
+
 def _begins(cluster: Installed, part: Path) -> bool:
     """Change an object until the recording has a change."""
-    cluster.kubectl("annotate", "serviceaccount", "default", "--overwrite", f"at={time.time()}")
+    cluster.annotate("serviceaccount", "default", "--overwrite", f"at={time.time()}")
     return part.exists() and "kind: ResourcePatch" in part.read_text()
 
 
@@ -192,4 +204,4 @@ def test_a_value_that_the_api_server_could_not_read_is_not_put(
     file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndata: {a: 1}\n")
 
     assert "'data.a' must be a string" in storage.refused("etcd", "put", "--path", str(file))
-    assert "bad" not in storage.kubectl("get", "configmaps", "-o", "name")
+    assert "bad" not in storage.names("configmaps")

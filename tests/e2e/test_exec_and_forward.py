@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import changing
 from tests.support.direct import PODS_ON_NODES
 from tests.support.installed import Finished, Installed, end, until
 from tests.support.speaking import WAYS, speaking
@@ -53,10 +54,10 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     (installed.folder / "attached.log").touch()
     words = ("--config", str(documents), "--etcd-fsync", "off", "--wait", "180s")
     installed.ok("create", "cluster", *words, *PODS_ON_NODES)
-    installed.kubectl("create", "serviceaccount", "default")
+    installed.create(changing.service_account("default"))
     installed.ok("scale", "node", "--replicas", "2")
     # What is declared before a node is Ready would be overwritten.
-    installed.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=180s")
+    installed.wait_for("Ready", *(f"node/{name}" for name in installed.names("nodes")))
     nodes = (node["metadata"]["name"] for node in installed.objects("nodes"))
     for (pod, features), node in zip(NODES.items(), nodes, strict=True):
         _declare(installed, node, features)
@@ -68,7 +69,7 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 
 def _declare(cluster: Installed, node: str, features: list[str]) -> None:
     patch = json.dumps({"status": {"declaredFeatures": features}})
-    cluster.kubectl("patch", "node", node, "--subresource=status", "--type=merge", "-p", patch)
+    cluster.patch("node", node, "--subresource=status", "--type=merge", "-p", patch)
 
 
 def _place(cluster: Installed, name: str, node: str) -> None:
@@ -77,8 +78,8 @@ def _place(cluster: Installed, name: str, node: str) -> None:
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
         "spec": {"nodeName": node, "containers": containers},
     }  # fmt: skip
-    cluster.kubectl("create", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=120s")
+    cluster.create(pod)
+    cluster.wait_for("Ready", f"pod/{name}")
 
 
 @pytest.fixture(params=NODES)

@@ -57,7 +57,7 @@ def create(cluster: Installed, name: str, number: int, node: str = "") -> None:
         },
         "spec": spec | ({"nodeName": node} if node else {}),
     }
-    cluster.kubectl("create", "-f", "-", stdin=json.dumps(pod))
+    cluster.create(pod)
 
 
 def asked(expression: str, rack: str = ".*") -> str:

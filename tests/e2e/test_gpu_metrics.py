@@ -61,8 +61,8 @@ def cluster(place: Place, installed: Installed) -> Iterator[Installed]:
     place.create(installed, *words)
     installed.ok("scale", "dgx-h100", "--replicas", "2", "--wait")
     installed.ok("scale", "m6i-4xlarge", "--replicas", "1", "--wait")
-    installed.kubectl("apply", "-f", "-", stdin=json.dumps(POD))
-    installed.kubectl("wait", "--for=condition=Ready", "pod/train", "--timeout=300s")
+    installed.apply(POD)
+    installed.wait_for("Ready", "pod/train")
     yield installed
     installed.ok("delete", "cluster")
 
@@ -154,10 +154,10 @@ def test_nvidia_smi_says_the_same(cluster: Installed) -> None:
 
 def test_a_missing_gpu_has_no_series_until_it_is_back(cluster: Installed) -> None:
     lost = '{gpu="3"'
-    cluster.kubectl("annotate", "node", NODE, "kwokctl.dev/device-health=missing=3")
+    cluster.annotate("node", NODE, "kwokctl.dev/device-health=missing=3")
     until("its series are gone", lambda: lost not in answer(cluster, PAGE))
     assert answer(cluster, PAGE).count('XID_ERRORS{gpu="') == 7
-    cluster.kubectl("annotate", "node", NODE, "kwokctl.dev/device-health-")
+    cluster.annotate("node", NODE, "kwokctl.dev/device-health-")
     until("they are back", lambda: lost in answer(cluster, PAGE))
 
 
@@ -197,7 +197,7 @@ def test_prometheus_knows_who_uses_a_gpu(prometheus: PrometheusOf) -> None:
 def test_counters_go_on_when_the_pod_is_gone(cluster: Installed) -> None:
     until("the pod is seen", lambda: is_used(answer(cluster, PAGE)))
     before = value(answer(cluster, PAGE), "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", 0)
-    cluster.kubectl("delete", "pod", "train", "--now")
+    cluster.delete("pod", "train", "--now")
     until("the GPU is idle", lambda: not is_used(answer(cluster, PAGE)))
     page = answer(cluster, PAGE)
     assert value(page, "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", 0) >= before > 0

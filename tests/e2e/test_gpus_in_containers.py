@@ -1,6 +1,5 @@
 """A fleet of GPUs whose control plane runs in containers: the steps of the tutorial, on two machines."""
 
-import json
 import re
 import ssl
 import urllib.request
@@ -10,6 +9,7 @@ import pytest
 
 from kwokctl.fleet.allocations import allocations_of
 from kwokctl.fleet.devices import GPU
+from tests.support.changing import documents
 from tests.support.installed import Installed
 from tests.support.places import Place, opened
 
@@ -46,9 +46,8 @@ def cluster(place: Place, installed: Installed) -> Iterator[Installed]:
     installed.ok("scale", "dgx-h100", "claimed", *one, "--wait")
     limits = {"resources": {"limits": {GPU: "8"}}}
     spec = {"containers": [{"name": "worker", "image": "x", **limits}]}
-    overrides = json.dumps({"spec": spec})
-    installed.kubectl("run", "worker", "--image=x", f"--overrides={overrides}")
-    installed.kubectl("wait", "--for=condition=Ready", "pod/worker", "--timeout=300s")
+    installed.run_pod("worker", spec)
+    installed.wait_for("Ready", "pod/worker")
     yield installed
     installed.ok("delete", "cluster")
 
@@ -76,8 +75,8 @@ def test_the_kubelet_server_tells_who_has_them(cluster: Installed) -> None:
 
 
 def test_a_claim_is_allocated(cluster: Installed) -> None:
-    cluster.kubectl("apply", "-f", "-", stdin=CLAIM)
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/claimant", "--timeout=300s")
+    cluster.apply(*documents(CLAIM))
+    cluster.wait_for("Ready", "pod/claimant")
 
     allocation = cluster.found("resourceclaim", "one-gpu")["status"]["allocation"]
     (result,) = allocation["devices"]["results"]

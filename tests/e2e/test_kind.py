@@ -290,6 +290,22 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
     assert docker.containers() == [NODE]
 
 
+def test_a_worker_of_the_users_own_configuration_joins(main: Installed, image: Path) -> None:
+    with_worker = main.called("joined")
+    given = main.folder / "worker.yaml"
+    given.write_text(f"{OWN}- role: worker\n")
+    # What is not needed for joining is left out.
+    words = ("--kind-node-image", str(image), "--disable", "kube-scheduler", "--wait")
+    with_worker.ok(
+        "--config", str(given), "create", "cluster", "--runtime", "kind", *words, timeout=PATIENCE
+    )
+
+    names = {"kwok-joined-control-plane", "kwok-joined-worker"}
+    assert {each["metadata"]["name"] for each in with_worker.objects("nodes")} == names
+    with_worker.ok("delete", "cluster", timeout=PATIENCE)
+    assert docker.containers() == [NODE]
+
+
 def test_create_reports_a_taken_port_and_leaves_nothing_behind(main: Installed, own: str) -> None:
     third = main.called("third")
     with taken_port() as port:
@@ -403,7 +419,7 @@ def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
 
 
 def test_deleting_leaves_no_container_process_or_file(main: Installed) -> None:
-    given = {"own.yaml", "beside.yaml", "broken.yaml", "patient.yaml", "policy.yaml"}
+    given = {"own.yaml", "beside.yaml", "broken.yaml", "patient.yaml", "policy.yaml", "worker.yaml"}
 
     main.ok("delete", "cluster", timeout=PATIENCE)
 

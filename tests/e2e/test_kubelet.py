@@ -98,14 +98,13 @@ def test_a_log_is_followed_line_by_line(cluster: Installed) -> None:
 
 
 def test_following_ends_with_the_pod(cluster: Installed) -> None:
-    on_node = json.dumps({"spec": {"nodeName": "node-000000"}})
-    cluster.kubectl("run", "short", "--image", "busybox", "--overrides", on_node)
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/short", "--timeout=120s")
+    cluster.run_pod("short", {"nodeName": "node-000000"})
+    cluster.wait_for("Ready", "pod/short")
     follower = cluster.start("kubectl", "logs", "--follow", "short")
     assert follower.stdout
     assert follower.stdout.readline() == "short line 0\n"
 
-    cluster.kubectl("delete", "pod", "short", "--now")
+    cluster.delete("pod", "short", "--now")
 
     follower.communicate(timeout=120)
     assert follower.returncode == 0
@@ -145,7 +144,7 @@ def test_each_node_declares_its_kubelet_and_answers_at_a_loopback_address_of_its
 
 def test_nodes_say_where_their_kubelet_is_also_those_made_by_hand(cluster: Installed) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "by-hand"}}
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(node))
+    cluster.apply(node)
     port = cluster.components()["kwok-kubelet"]["ports"][0]["hostPort"]
 
     def tells() -> bool:
@@ -157,7 +156,7 @@ def test_nodes_say_where_their_kubelet_is_also_those_made_by_hand(cluster: Insta
         )
 
     until("the node has the kubelet's address", tells)
-    cluster.kubectl("delete", "node", "by-hand")
+    cluster.delete("node", "by-hand")
 
 
 def test_nobody_without_a_right_gets_a_log(cluster: Installed) -> None:

@@ -45,7 +45,7 @@ def run(cluster: Installed, name: str, node: str, *, seconds: int = 0) -> None:
         annotations = {**words, "kwokctl.dev/program": f"run={delay}"}
         template = {"metadata": {"annotations": annotations}, "spec": spec}
         body = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": template}}
-    cluster.kubectl("create", "-f", "-", stdin=json.dumps({**body, "metadata": {"name": name}}))
+    cluster.create({**body, "metadata": {"name": name}})
 
 
 def pods(cluster: Installed) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def pods(cluster: Installed) -> dict[str, Any]:
 
 
 def clear(cluster: Installed) -> None:
-    cluster.kubectl("delete", "jobs,pods", "--all")
+    cluster.delete("jobs,pods", "--all")
 
 
 def phases(cluster: Installed) -> dict[str, str]:
@@ -81,10 +81,10 @@ def test_pods_stand_still_while_a_kubelet_is_down_and_go_on_when_it_is_back(
     run(cluster, "ends", BROKEN, seconds=60)
     run(cluster, "deleted", BROKEN)
     until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
-    cluster.kubectl("label", "node", BROKEN, f"{LABEL}=true")
+    cluster.label("node", BROKEN, f"{LABEL}=true")
     until("the node is not Ready", lambda: condition(node(cluster), "Ready") == "False")
 
-    cluster.kubectl("delete", "pod", "deleted", "--wait=false")
+    cluster.delete("pod", "deleted", "--wait=false")
     run(cluster, "begins", BROKEN)
     # What happens on the other node meanwhile would have happened here as well.
     run(cluster, "control", SOUND, seconds=60)
@@ -94,7 +94,7 @@ def test_pods_stand_still_while_a_kubelet_is_down_and_go_on_when_it_is_back(
     }  # fmt: skip
     assert "deletionTimestamp" in pods(cluster)["deleted"]["metadata"]
 
-    cluster.kubectl("label", "node", BROKEN, f"{LABEL}-")
+    cluster.label("node", BROKEN, f"{LABEL}-")
     until("the deleted one is gone", lambda: "deleted" not in pods(cluster))
     until("one has ended", lambda: phases(cluster)["ends"] == "Succeeded")
     until("the other one runs", lambda: phases(cluster)["begins"] == "Running")
@@ -104,27 +104,27 @@ def test_pods_stand_still_while_a_kubelet_is_down_and_go_on_when_it_is_back(
 def test_a_pod_on_a_dead_node_can_be_deleted_by_force(cluster: Installed) -> None:
     run(cluster, "forced", BROKEN)
     until("it runs", lambda: phases(cluster)["forced"] == "Running")
-    cluster.kubectl("label", "node", BROKEN, f"{LABEL}=true")
+    cluster.label("node", BROKEN, f"{LABEL}=true")
     until("the node is not Ready", lambda: condition(node(cluster), "Ready") == "False")
 
-    cluster.kubectl("delete", "pod", "forced", "--force", "--grace-period=0")
+    cluster.delete("pod", "forced", "--force", "--grace-period=0")
     assert "forced" not in pods(cluster)
-    cluster.kubectl("label", "node", BROKEN, f"{LABEL}-")
+    cluster.label("node", BROKEN, f"{LABEL}-")
     until("the node is Ready", lambda: condition(node(cluster), "Ready") == "True")
 
 
 def test_scale_puts_no_running_pod_on_a_node_whose_kubelet_is_down(cluster: Installed) -> None:
-    cluster.kubectl("label", "node", BROKEN, f"{LABEL}=true")
+    cluster.label("node", BROKEN, f"{LABEL}=true")
     until("the node is not Ready", lambda: condition(node(cluster), "Ready") == "False")
     cluster.ok("scale", "pod", "set", "--replicas", "40", "--param", f'.nodeName = "{BROKEN}"')
     run(cluster, "after", SOUND)
     until("a later one runs", lambda: phases(cluster)["after"] == "Running")
     assert set(phases(cluster).values()) == {"Pending", "Running"}
 
-    cluster.kubectl("label", "node", BROKEN, f"{LABEL}-")
+    cluster.label("node", BROKEN, f"{LABEL}-")
     until("all run", lambda: set(phases(cluster).values()) == {"Running"})
     cluster.ok("scale", "pod", "set", "--replicas", "0")
-    cluster.kubectl("delete", "pod", "after")
+    cluster.delete("pod", "after")
 
 
 def test_a_silent_node_is_back_as_soon_as_its_lease_is_given_back(cluster: Installed) -> None:
@@ -133,14 +133,14 @@ def test_a_silent_node_is_back_as_soon_as_its_lease_is_given_back(cluster: Insta
     until("it runs", lambda: phases(cluster).get("ends") == "Running")
     taken = {"spec": {"holderIdentity": "nobody", "leaseDurationSeconds": 86400}}
     words = ("lease", "-n", "kube-node-lease", BROKEN)
-    cluster.kubectl("patch", *words, "--type=merge", "-p", json.dumps(taken))
+    cluster.patch(*words, "--type=merge", "-p", json.dumps(taken))
 
     run(cluster, "control", SOUND, seconds=60)
     until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
     assert phases(cluster)["ends"] == "Running"
     assert holder(cluster) == "nobody"
 
-    cluster.kubectl("delete", *words)
+    cluster.delete(*words)
     until("the Lease is renewed", lambda: holder(cluster) == own)
     until("the pod has ended", lambda: phases(cluster)["ends"] == "Succeeded")
     clear(cluster)
@@ -156,9 +156,9 @@ def test_nothing_is_heard_of_a_silenced_kubelet_until_the_annotation_is_gone(
     run(cluster, "ends", BROKEN, seconds=60)
     run(cluster, "deleted", BROKEN)
     until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
-    cluster.kubectl("annotate", "node", BROKEN, SILENT)
+    cluster.annotate("node", BROKEN, SILENT)
     run(cluster, "begins", BROKEN)
-    cluster.kubectl("delete", "pod", "deleted", "--wait=false")
+    cluster.delete("pod", "deleted", "--wait=false")
 
     until("the silence is noticed", lambda: condition(node(cluster), "Ready") == "Unknown")
     until("the pod is marked", lambda: condition(pods(cluster)["ends"], "Ready") == "False")
@@ -176,7 +176,7 @@ def test_nothing_is_heard_of_a_silenced_kubelet_until_the_annotation_is_gone(
     assert "deletionTimestamp" in pods(cluster)["deleted"]["metadata"]
     assert condition(node(cluster), "Ready") == "Unknown"
 
-    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/kubelet-")
+    cluster.annotate("node", BROKEN, "kwokctl.dev/kubelet-")
     until("the deleted one is gone", lambda: "deleted" not in pods(cluster))
     until("one has ended", lambda: phases(cluster)["ends"] == "Succeeded")
     until("the other one is Ready", lambda: condition(pods(cluster)["begins"], "Ready") == "True")
@@ -192,7 +192,7 @@ def test_the_kubelet_of_a_silent_node_answers_nobody(cluster: Installed) -> None
     asked = {"logs": ("web",), "exec": ("web", "--", "true"), "attach": ("web",)}
     for verb, words in asked.items():
         assert "document" in tried(cluster, verb, *words)  # none says what to answer
-    cluster.kubectl("annotate", "node", BROKEN, SILENT)
+    cluster.annotate("node", BROKEN, SILENT)
     until("it is silent", lambda: "document" not in tried(cluster, "logs", "web"))
 
     for verb, words in asked.items():
@@ -200,7 +200,7 @@ def test_the_kubelet_of_a_silent_node_answers_nobody(cluster: Installed) -> None
         assert any(each in said for each in ("EOF", "connection reset by peer")), said
     assert "document" in tried(cluster, "logs", "other")
 
-    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/kubelet-")
+    cluster.annotate("node", BROKEN, "kwokctl.dev/kubelet-")
     until("it is back", lambda: "document" in tried(cluster, "logs", "web"))
     clear(cluster)
 
@@ -227,11 +227,11 @@ def test_pressure_is_a_condition_and_a_taint_as_long_as_the_annotation_is_there(
     def taints() -> set[str]:
         return {each["key"] for each in node(cluster)["spec"].get("taints") or ()}
 
-    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/pressure=memory")
+    cluster.annotate("node", BROKEN, "kwokctl.dev/pressure=memory")
     until("it is a taint", lambda: "node.kubernetes.io/memory-pressure" in taints())
     assert condition(node(cluster), "MemoryPressure") == "True"
 
-    cluster.kubectl("annotate", "node", BROKEN, "kwokctl.dev/pressure-")
+    cluster.annotate("node", BROKEN, "kwokctl.dev/pressure-")
     until("the taint is gone", lambda: "node.kubernetes.io/memory-pressure" not in taints())
     assert condition(node(cluster), "MemoryPressure") == "False"
 
@@ -243,7 +243,7 @@ def test_another_boot_id_is_a_reboot(cluster: Installed) -> None:
     until("a second has passed", lambda: phases(cluster).get("control") == "Succeeded")
     status = {"status": {"nodeInfo": {"bootID": "4c1b8e6f-another"}}}
     words = ("node", BROKEN, "--subresource=status", "-p", json.dumps(status))
-    cluster.kubectl("patch", *words)
+    cluster.patch(*words)
 
     def container() -> Any:
         return pods(cluster)["again"]["status"]["containerStatuses"][0]

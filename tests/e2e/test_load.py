@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import changing
+from tests.support.changing import documents
 from tests.support.installed import Installed, until
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
@@ -149,9 +151,9 @@ spec:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cluster(installed: Installed) -> None:
-    installed.ok("create", "cluster", "--wait", "--etcd-fsync", "off")
-    installed.ok("scale", "node", "--replicas", "2", "--wait")
+def installed(with_faults: Installed) -> Installed:
+    with_faults.ok("scale", "node", "--replicas", "2", "--wait")
+    return with_faults
 
 
 @pytest.fixture(autouse=True)
@@ -247,7 +249,7 @@ def test_arrivals_take_turns_and_what_is_done_is_deleted(
 def test_a_quota_refuses_arrivals_which_are_counted_by_their_reason(
     installed: Installed, tmp_path: Path
 ) -> None:
-    installed.kubectl("create", "namespace", "small")
+    installed.create(changing.namespace("small"))
     installed.kubectl("create", "quota", "few", "-n", "small", "--hard=pods=5")
     until(
         "the quota counts",
@@ -275,7 +277,7 @@ def test_a_quota_refuses_arrivals_which_are_counted_by_their_reason(
     done = installed.run("load", "run", "-f", stopping)
     assert done.code == 1
     assert "1 refused as Forbidden" in done.err
-    installed.kubectl("delete", "namespace", "small")
+    installed.delete("namespace", "small")
 
 
 def test_late_arrivals_are_sent_and_counted_and_the_verdict_says_why(
@@ -291,7 +293,7 @@ def test_late_arrivals_are_sent_and_counted_and_the_verdict_says_why(
 def test_ctrl_c_ends_the_arrivals_and_says_how_to_remove_what_was_made(
     installed: Installed, tmp_path: Path
 ) -> None:
-    installed.kubectl("run", "mine", "--image=x")
+    installed.run_pod("mine")
     process = installed.start("load", "run", "-f", write(tmp_path, pods("50ms", 100_000)))
     until("pods were made", lambda: made(installed, "pods"))
     process.send_signal(signal.SIGINT)
@@ -304,7 +306,7 @@ def test_ctrl_c_ends_the_arrivals_and_says_how_to_remove_what_was_made(
     installed.ok(*words[words.index("load") :])
     until("what was made is gone", lambda: not made(installed, "pods"))
     assert [each["metadata"]["name"] for each in installed.objects("pods")] == ["mine"]
-    installed.kubectl("delete", "pod", "mine")
+    installed.delete("pod", "mine")
 
 
 @pytest.mark.parametrize(
@@ -380,7 +382,11 @@ def test_commands_run_before_and_after_and_a_dry_run_shows_them_and_makes_nothin
     assert "# Load 'pods': create, 2 arrivals in 0.001 s" in shown
     assert not before.exists()
     assert not made(installed, "pods")
-    ran(installed, file)
+    refused = installed.run("load", "run", "-f", file)
+    assert refused.code == 2
+    assert "--allow-hooks" in refused.err
+    assert not made(installed, "pods")
+    ran(installed, file, "--allow-hooks")
     assert before.exists()
     assert after.exists()
     assert len(made(installed, "pods")) == 2
@@ -408,12 +414,12 @@ def test_a_recording_is_a_trace_from_which_objects_arrive_again(
     until("the recording has begun", lambda: part.exists() and "node-000001" in part.read_text())
     (before,) = ran(installed, write(tmp_path, pods("100ms", 3)))["loads"]
     assert before["accepted"] == 3
-    installed.kubectl("create", "deployment", "web", "--image=x", "--replicas=2")
+    installed.deploy("web", replicas=2, wait=False)
     until("all is recorded", lambda: part.read_text().count('method: "create"') == 7)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
-    installed.kubectl("delete", "deployment", "web")
+    installed.delete("deployment", "web")
     installed.ok("load", "clear")
     until("all are gone", lambda: not installed.objects("pods"))
 
@@ -431,8 +437,8 @@ def test_a_recording_is_a_trace_from_which_objects_arrive_again(
 def test_objects_of_any_kind_arrive_under_the_name_of_their_manager(
     installed: Installed, tmp_path: Path
 ) -> None:
-    installed.kubectl("apply", "-f", "-", stdin=_DEFINITION)
-    installed.kubectl("wait", "--for=condition=Established", "crd/widgets.example.com")
+    installed.apply(*documents(_DEFINITION))
+    installed.wait_for("Established", "crd/widgets.example.com")
     text = pods("1ms", 2, "fieldManager", "me").replace(
         "{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: x}]}}",
         "{apiVersion: example.com/v1, kind: Widget, spec: {size: 3}}",
@@ -442,4 +448,4 @@ def test_objects_of_any_kind_arrive_under_the_name_of_their_manager(
     assert [each["metadata"]["name"] for each in widgets] == ["pods-0", "pods-1"]
     assert {each["manager"] for w in widgets for each in w["metadata"]["managedFields"]} == {"me"}
     assert "deleted 2 widgets" in installed.run("load", "clear").err
-    installed.kubectl("delete", "crd", "widgets.example.com")
+    installed.delete("crd", "widgets.example.com")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.changing import documents
 from tests.support.installed import Installed, until
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
@@ -154,8 +155,8 @@ def define(installed: Installed, name: str, kind: str, version: str) -> None:
     text = _DEFINITION
     for word, value in words.items():
         text = text.replace(word, value)
-    installed.kubectl("apply", "-f", "-", stdin=text)
-    installed.kubectl("wait", "--for=condition=Established", f"crd/{name}")
+    installed.apply(*documents(text))
+    installed.wait_for("Established", f"crd/{name}")
 
 
 @pytest.fixture(autouse=True)
@@ -296,7 +297,7 @@ def test_a_bulk_load_is_written_past_the_api_server_and_says_so(
     until(
         "pods run", lambda: all(p["status"]["phase"] != "Pending" for p in made(installed, "pods"))
     )
-    installed.kubectl("label", "pod", "bulk-49", "changed=yes")
+    installed.label("pod", "bulk-49", "changed=yes")
     record = ("--record", str(tmp_path / "record.gz"))
     installed.ok("load", "clear")
     until("all is gone", lambda: not made(installed, "pods", "jobs"))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -16,10 +17,12 @@ from kwokctl.dataplane.objects.stored_values import decoded
 from kwokctl.etcd.kv.kv import KeyChange, prefix_end
 from kwokctl.etcd.marks.present import current_revision
 from kwokctl.host.paths import WorkDir
+from kwokctl.host.processes.supervise import read_pid_file
 from kwokctl.json_value import Json
-from kwokctl.measure.reading import history_of
-from kwokctl.measure.record.file import RecordReader
-from kwokctl.measure.record.lines import Lines, PodChange, PodGone, PodSeen, RecordText
+from kwokctl.measure.histories.history_files import history_of
+from kwokctl.measure.record.record_file import RecordReader
+from kwokctl.measure.record.record_lines import Lines, PodChange, PodGone, PodSeen, RecordText
+from kwokctl.measure.record.record_names import newest_record
 from kwokctl.model import ClusterName
 from kwokctl.progress import Silent
 from tests.support.installed import Installed, until
@@ -164,10 +167,10 @@ def test_the_record_has_what_etcd_has_in_its_order(cluster: Installed, tmp_path:
             "kubectl delete deployment web --wait=false"
         ),
     )
-    cluster.kubectl("run", _LAST, "--image=x")
+    cluster.run_pod(_LAST)
     changes = asyncio.run(in_etcd(cluster, since))
-    cluster.kubectl("delete", "pod", _LAST, "--wait=false")
-    cluster.kubectl("delete", "job", "batch", "--wait=false")
+    cluster.delete("pod", _LAST, "--wait=false")
+    cluster.delete("job", "batch", "--wait=false")
 
     expected = stored_states(changes)
     assert recorded_states(RecordReader(record).lines()) == expected
@@ -195,7 +198,7 @@ def test_whole_objects_give_the_same_counts(cluster: Installed, tmp_path: Path) 
     command = ("--", "kubectl", "create", "deployment", "whole", "--image=x", "--replicas=4")
 
     report = measured(cluster, record, "--full", *command)
-    cluster.kubectl("delete", "deployment", "whole", "--wait=false")
+    cluster.delete("deployment", "whole", "--wait=false")
     whole = json.loads(cluster.ok("measure", str(tmp_path / "run.yaml.gz"), "-o", "json"))
 
     for figure in ("pods.created", "pods.bound", "pods.running", "pods.ready"):
@@ -211,15 +214,47 @@ def test_what_is_not_scheduled_keeps_a_run_from_draining(
     words = ("--timeout", "5s", "--assert", "pods.created == 1", *command)
 
     report = measured(cluster, tmp_path / "1.gz", *words, code=1)
-    cluster.kubectl("delete", "pod", "stuck", "--wait=false", "--force")
+    cluster.delete("pod", "stuck", "--wait=false", "--force")
     allowed = ("--timeout", "5s", "--allow-undrained", *command)
     other = measured(cluster, tmp_path / "2.gz", *allowed)
-    cluster.kubectl("delete", "pod", "stuck", "--wait=false", "--force")
+    cluster.delete("pod", "stuck", "--wait=false", "--force")
 
     assert report["verdict"]["problems"] == ["not drained: 1 pods unschedulable (Insufficient cpu)"]
     assert report["assertions"][0]["passed"]
     assert value(report, "pods.unschedulable")["detail"] == {"Insufficient cpu": 1}
     assert (other["verdict"]["passed"], other["verdict"]["drained"]) == (True, False)
+
+
+_DEPLOYMENTS = """
+apiVersion: kwokctl.dev/v1alpha1
+kind: Load
+metadata: {name: services}
+spec:
+  arrivals: {every: 100ms}
+  count: 3
+  create:
+  - template: |
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: "{{ .name }}"}
+      spec:
+        selector: {matchLabels: {app: x}}
+        template: {metadata: {labels: {app: x}}, spec: {containers: [{name: x, image: x}]}}
+"""
+
+
+def test_a_deployment_that_no_controller_has_seen_keeps_a_run_from_draining(
+    cluster: Installed, tmp_path: Path
+) -> None:
+    (tmp_path / "load.yaml").write_text(_DEPLOYMENTS)
+    words = ("--load", str(tmp_path / "load.yaml"), "--timeout", "8s")
+    with cluster.paused("kube-controller-manager"):
+        report = measured(cluster, tmp_path / "run.gz", *words, code=1)
+    cluster.ok("load", "clear")
+
+    stopped, not_drained = report["verdict"]["problems"]
+    assert stopped.startswith("invalid: a signal (SIGSTOP) has stopped kube-controller-manager for")
+    assert not_drained == "not drained: 3 Deployments at which no controller has looked"
 
 
 def test_without_a_command_a_recording_goes_on_until_it_is_interrupted(
@@ -228,26 +263,25 @@ def test_without_a_command_a_recording_goes_on_until_it_is_interrupted(
     record = tmp_path / "run.jsonl"
     process = cluster.start("measure", "--record", str(record), "-n", "default", "-o", "json")
     until("everything is watched", lambda: record.exists() and '"begin"' in record.read_text())
-    cluster.kubectl("run", "one", "--image=x")
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/one", "--timeout=120s")
+    cluster.run_pod("one")
+    cluster.wait_for("Ready", "pod/one")
     until("the pod is recorded", lambda: '"Running"' in record.read_text())
 
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    cluster.kubectl("delete", "pod", "one", "--wait=false")
+    cluster.delete("pod", "one", "--wait=false")
 
     assert process.returncode == 0, err
     assert value(json.loads(out), "pods.running")["value"] == 1
 
 
 def test_a_run_ends_when_what_was_asked_for_holds(cluster: Installed, tmp_path: Path) -> None:
-    cluster.kubectl("create", "deployment", "before", "--image=x", "--replicas=2")
-    cluster.kubectl("rollout", "status", "deployment", "before", "--timeout=120s")
+    cluster.deploy("before", replicas=2)
 
     words = ("-l", "app=before", "--until", "pods.running >= 5")
     scaling = ("--", "kubectl", "scale", "deployment", "before", "--replicas=5")
     report = measured(cluster, tmp_path / "run.gz", *words, *scaling)
-    cluster.kubectl("delete", "deployment", "before", "--wait=false")
+    cluster.delete("deployment", "before", "--wait=false")
 
     assert value(report, "pods.created")["value"] == 3
     assert value(report, "pods.running")["value"] >= 5
@@ -266,7 +300,7 @@ def test_any_cluster_is_measured_by_its_kubeconfig(cluster: Installed, tmp_path:
     command = ("--", "kubectl", "create", "deployment", "other", "--image=x", "--replicas=3")
 
     report = measured(elsewhere, tmp_path / "run.gz", *words, *command)
-    cluster.kubectl("delete", "deployment", "other", "--wait=false")
+    cluster.delete("deployment", "other", "--wait=false")
 
     assert value(report, "pods.running")["value"] == 3
     assert report["conditions"]["cluster"] == f"the cluster of '{kubeconfig}'"
@@ -308,7 +342,7 @@ def test_of_loads_only_what_they_have_made_counts(cluster: Installed, tmp_path: 
     words = ("--load", str(tmp_path / "load.yaml"), "--by", "load", "--assert", "refusals == 0")
 
     report = measured(cluster, record, *words, "--", "kubectl", "run", "other", "--image=x", code=1)
-    cluster.kubectl("delete", "pod", "other", "--wait=false")
+    cluster.delete("pod", "other", "--wait=false")
     cluster.ok("load", "clear")
 
     assert value(report, "pods.created")["value"] == 4
@@ -336,18 +370,35 @@ def test_a_recording_in_the_background_goes_on_until_it_is_stopped(
     said = cluster.refused("measure", "start", "--record", str(tmp_path / "other.gz"))
     assert "is under way already" in said
 
-    cluster.kubectl("create", "deployment", "afternoon", "--image=x", "--replicas=3")
-    cluster.kubectl("rollout", "status", "deployment", "afternoon", "--timeout=120s")
+    cluster.deploy("afternoon", replicas=3)
     until("three are recorded", lambda: record.exists() and _running(record) == 3)
     asserted = ("--assert", "latency.up.count == 3", "--assert", "pods.running == 3")
     out = cluster.ok("measure", "stop", "--by", "label:app", "-o", "json", *asserted)
-    cluster.kubectl("delete", "deployment", "afternoon", "--wait=false")
+    cluster.delete("deployment", "afternoon", "--wait=false")
 
     report = json.loads(out)
     assert report["record"] == str(record)
     assert list(report["groups"]["label:app"]) == ["afternoon"]
     assert [each["passed"] for each in report["assertions"]] == [True, True]
     assert "there is no recording" in cluster.refused("measure", "stop")
+
+
+def test_what_a_recording_that_was_killed_has_left_is_named_and_can_be_reported(
+    cluster: Installed,
+) -> None:
+    cluster.ok("measure", "start")
+    folder = cluster.workdir / "measurements"
+    recording = read_pid_file(folder / f"{cluster.name}.pid")
+    assert recording is not None
+    os.kill(recording.pid, signal.SIGKILL)
+    until("it has ended", lambda: not recording.is_alive)
+
+    said = cluster.refused("measure", "stop")
+
+    record = newest_record(folder, cluster.name)
+    assert "has ended by itself" in said
+    assert f"kwokctl measure {record}" in said
+    assert "the end of the record is missing" in cluster.run("measure", str(record)).out
 
 
 def _running(record: Path) -> int:
@@ -361,3 +412,18 @@ def test_a_recording_that_cannot_begin_says_why(cluster: Installed, tmp_path: Pa
 
     assert "the recording has ended at once" in said
     assert "exists already" in said
+    assert "there is no recording" in cluster.refused("measure", "stop")
+
+
+def test_a_run_fails_when_its_cluster_is_deleted(cluster: Installed, tmp_path: Path) -> None:
+    """The last test: the others need the cluster."""
+    nowhere = '--overrides={"spec": {"nodeSelector": {"no": "such"}}}'
+    command = ("kubectl", "run", "waiting", "--image=x", nowhere)
+    process = cluster.start("measure", "--record", str(tmp_path / "run.gz"), "--", *command)
+    until("a pod waits for ever", lambda: "waiting" in str(cluster.objects("pods")))
+
+    cluster.ok("delete", "cluster")
+    _, err = process.communicate(timeout=120)
+
+    assert process.returncode == 1
+    assert "the cluster was deleted while it was measured" in err

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kwokctl.host.paths import ClusterPaths
+from tests.support import changing
 from tests.support.installed import Installed
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
@@ -126,7 +127,7 @@ def test_figures_are_those_of_the_texts_before_and_after(
     report = report_of(cluster, record, *asked, *command)
     after = {name: metrics(cluster, name) for name in names}
     again = json.loads(cluster.ok("measure", str(record), "-o", "json"))
-    cluster.kubectl("delete", "deployment", "web")
+    cluster.delete("deployment", "web")
 
     _check_api_server(report, before["kube-apiserver"], after["kube-apiserver"])
     _check_scheduler(report, before["kube-scheduler"], after["kube-scheduler"])
@@ -176,7 +177,7 @@ def _bounds() -> list[str]:
 
 def test_clients_are_told_apart_and_profiles_are_kept(cluster: Installed, tmp_path: Path) -> None:
     (tmp_path / "load.yaml").write_text(_LOAD)
-    cluster.kubectl("create", "configmap", "stale")
+    cluster.create(changing.config_map("stale"))
     stale = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "stale", "resourceVersion": "1"}}'
     script = (
         f"echo '{stale}' | kubectl replace -f - || true; "
@@ -227,7 +228,7 @@ def test_of_a_cluster_named_by_its_kubeconfig_only_the_api_server_is_seen(
     report = report_of(elsewhere, tmp_path / "run.gz", *kubeconfig, *command)
     named = ("--metric", "kube-scheduler:scheduler_pending_pods max")
     said = elsewhere.run("measure", *kubeconfig, *named, "--", "true")
-    cluster.kubectl("delete", "deployment", "other", "--wait=false")
+    cluster.delete("deployment", "other", "--wait=false")
 
     assert value(report, "api.bindings")["value"] == 3
     reasons = {

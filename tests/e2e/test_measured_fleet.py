@@ -121,15 +121,15 @@ def test_what_happens_to_nodes_and_pods_is_counted(fleet: Installed, tmp_path: P
     # The pod that was there before has 8 of 24; then all are taken, until the last one is alone.
     assert (gpus["max"], gpus["last"]) == (100, pytest.approx(100 / 3))
     assert gpus["last"] == pytest.approx(requested(fleet))
-    fleet.kubectl("delete", "pods", "--all", "--now")
-    fleet.kubectl("delete", "priorityclass", "urgent")
+    fleet.delete("pods", "--all", "--now")
+    fleet.delete("priorityclass", "urgent")
     scale(fleet, 0)
 
 
 def test_a_job_is_spread_over_the_racks_of_its_nodes(fleet: Installed, tmp_path: Path) -> None:
     scale(fleet, 3)
     for node, rack in zip(_NODES, ("a", "b", "b"), strict=True):
-        fleet.kubectl("label", "node", node, f"{_RACK}={rack}", "--overwrite")
+        fleet.label("node", node, f"{_RACK}={rack}", "--overwrite")
     body = pod("x", 8, "run=1s", restartPolicy="Never")
     template = {name: body[name] for name in ("metadata", "spec")}
     spec = {"parallelism": 3, "completions": 3, "template": template}
@@ -145,7 +145,7 @@ def test_a_job_is_spread_over_the_racks_of_its_nodes(fleet: Installed, tmp_path:
     largest = found[f"fleet.largest_gang.{_GPU}"]
     assert (largest["max"], largest["min"], largest["last"]) == (3, 0, 3)
     assert found[f"fleet.requested.{_GPU}"]["max"] == 100
-    fleet.kubectl("delete", "job", "train", "--wait")
+    fleet.delete("job", "train", "--wait")
 
 
 def test_a_scheduler_that_fills_nodes_leaves_larger_pieces(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.changing import documents
 from tests.support.installed import Installed
 from tests.support.kinds_of_any_fields import definition
 
@@ -148,8 +149,9 @@ def test_membership_and_size_are_read_of_every_kind(cluster: Installed, tmp_path
     crds = "".join(definition(*each) for each in _KINDS)
     for name, text in (("crds.yaml", crds), ("three.yaml", _THREE), ("pods.json", pods())):
         (tmp_path / name).write_text(text)
-    cluster.kubectl("apply", "-f", str(tmp_path / "crds.yaml"))
-    cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+    definitions = documents((tmp_path / "crds.yaml").read_text())
+    cluster.apply(*definitions)
+    cluster.wait_for("Established", *(f"crd/{each['metadata']['name']}" for each in definitions))
     admitted = '{"status": {"conditions": [{"type": "Admitted", "status": "True"}]}}'
     command = (
         f"kubectl apply -f {tmp_path}/three.yaml;"
@@ -160,7 +162,7 @@ def test_membership_and_size_are_read_of_every_kind(cluster: Installed, tmp_path
     record = ("--full", "--record", str(tmp_path / "x.gz"))
 
     out = cluster.ok("measure", *words, *record, "-o", "json", "--", "sh", "-ec", command)
-    cluster.kubectl("delete", "pods", "--all", "--wait=false")
+    cluster.delete("pods", "--all", "--wait=false")
 
     report = json.loads(out)
     assert value(report["figures"], "gangs")["detail"] == dict.fromkeys(_MEMBERS, 1)

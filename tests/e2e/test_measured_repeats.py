@@ -21,11 +21,34 @@ _EVENTS = "kubectl get events --field-selector reason=RegisteredNode -o name | w
 def cluster(installed: Installed) -> Iterator[Installed]:
     """A cluster with a few nodes, a Deployment, and a mark of its user."""
     installed.ok("create", "cluster", "--wait", "--nodes", str(NODES))
-    installed.kubectl("create", "deployment", "there", "--image=x", "--replicas=2")
-    installed.kubectl("rollout", "status", "deployment", "there", "--timeout=120s")
+    installed.deploy("there", replicas=2)
     installed.ok("snapshot", "mark", "mine")
     yield installed
     installed.ok("delete", "cluster")
+
+
+LOAD = """
+apiVersion: kwokctl.dev/v1alpha1
+kind: Load
+metadata: {{name: hooked}}
+spec:
+  hooks: {{before: [{hook}]}}
+  arrivals: {{every: 1s}}
+  count: 1
+  create:
+  - template: |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {{name: hooked}}
+"""
+
+
+def runs(pid: str) -> bool:
+    """Return whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def pods(cluster: Installed) -> set[str]:
@@ -85,15 +108,45 @@ def test_an_interrupt_ends_the_run_and_the_cluster_is_as_it_was(
     process = cluster.start("measure", *words, "--", "sh", "-ec", script)
     until("a pod is recorded", lambda: record.exists() and '"p"' in record.read_text())
 
+    assert process.stderr is not None
+    process.stderr.close()  # Ctrl-C ends a reader such as `tee`, too
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=120)
 
-    assert process.returncode == 1, err
+    assert process.returncode == 1, out
     assert json.loads(out)["problems"][-2:] == [
         "web-1.jsonl: it was interrupted before its end",
         "there were 1 of 3 runs",
     ]
     assert pods(cluster) == before
+    assert marks(cluster) == ["mine"]
+
+
+def test_after_a_kill_nothing_runs_on_and_the_way_back_is_kept(
+    cluster: Installed, tmp_path: Path
+) -> None:
+    before, pid = pods(cluster), tmp_path / "pid"
+    script = f"kubectl create deployment web --image=x; echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 900"
+    load = tmp_path / "load.yaml"
+    load.write_text(LOAD.format(hook=json.dumps(f"sh -ec '{script}'")))
+    words = ("measure", "--repeat", "2", "--load", str(load), "--allow-hooks", "--record")
+    process = cluster.start(*words, str(tmp_path / "web.jsonl"))
+    until("the hook runs", pid.exists)
+    until("its pod is there", lambda: len(pods(cluster)) > len(before))
+    hook = pid.read_text().strip()
+    assert runs(hook)
+
+    process.kill()
+    process.communicate(timeout=120)
+
+    until("the hook has ended", lambda: not runs(hook))
+    refused = cluster.run(*words, str(tmp_path / "again.jsonl"))
+    assert refused.code != 0
+    assert f"snapshot rewind {MARK}" in refused.err
+    assert len(pods(cluster)) > len(before), "nothing was changed"
+    cluster.ok("snapshot", "rewind", MARK)
+    assert pods(cluster) == before
+    cluster.ok("snapshot", "drop", MARK)
     assert marks(cluster) == ["mine"]
 
 
@@ -108,7 +161,7 @@ def test_any_cluster_is_reset_by_a_command(cluster: Installed, tmp_path: Path) -
     done = elsewhere.run(
         "measure", *words, "--", "kubectl", "create", "deployment", "web", "--image=x"
     )
-    cluster.kubectl("delete", "deployment", "web")
+    cluster.delete("deployment", "web")
 
     assert done.code == 0, f"{done.out}{done.err}"
     report = json.loads(done.out)

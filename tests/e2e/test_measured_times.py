@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kwokctl.measure.figures.values import percentile
-from kwokctl.measure.history import History
-from kwokctl.measure.reading import history_of
+from kwokctl.measure.histories.history import History
+from kwokctl.measure.histories.history_files import history_of
 from tests.support.installed import Installed
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
@@ -100,7 +100,7 @@ def test_times_of_receipt_agree_with_the_audit_log(audited: Installed, tmp_path:
     created, bound = audit(audited)
     wall = microseconds(found.header.wall)
 
-    ours, theirs, delays = [], [], []
+    ours, shortest, longest, delays = [], [], [], []
     for pod in found.pods_of_run():
         assert pod.created is not None
         assert pod.bound is not None
@@ -108,11 +108,17 @@ def test_times_of_receipt_agree_with_the_audit_log(audited: Installed, tmp_path:
         for event, time in ((creation, pod.created), (binding, pod.bound)):
             delays.append(wall + time // 1000 - microseconds(event["requestReceivedTimestamp"]))
         ours.append((pod.bound - pod.created) / 1e9)
-        ends = [microseconds(each["stageTimestamp"]) for each in (creation, binding)]
-        theirs.append((ends[1] - ends[0]) / 1e6)
+        # A request has done what it does between these two; on a busy machine they are far apart.
+        (began, made), (asked, done) = (
+            (microseconds(each["requestReceivedTimestamp"]), microseconds(each["stageTimestamp"]))
+            for each in (creation, binding)
+        )
+        shortest.append((asked - made) / 1e6)
+        longest.append((done - began) / 1e6)
 
     assert len(ours) == len(found.arrivals)
     assert min(delays) > 0
     for share, part, least in ((50, 0.10, 0.010), (99, 0.20, 0.040)):
-        mine, audited_as = (percentile(sorted(times), share) for times in (ours, theirs))
-        assert abs(mine - audited_as) <= max(part * audited_as, least), (share, mine, audited_as)
+        mine, low, high = (percentile(sorted(times), share) for times in (ours, shortest, longest))
+        off = max(part * high, least)
+        assert low - off <= mine <= high + off, (share, mine, low, high)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.changing import documents
 from tests.support.installed import Installed, condition, until
 
 pytestmark = [
@@ -26,9 +27,9 @@ READING = (
 def cluster(storage: Installed) -> Iterator[Installed]:
     """The cluster that others share, which knows neither the nodes nor the rights afterwards."""
     yield storage
-    storage.kubectl("delete", "nodes", "--all")
-    storage.kubectl("delete", "leases", "--all", "--namespace", "kube-node-lease")
-    storage.kubectl("delete", "clusterrolebindings,clusterroles", "--selector", OURS)
+    storage.delete("nodes", "--all")
+    storage.delete("leases", "--all", "--namespace", "kube-node-lease")
+    storage.delete("clusterrolebindings,clusterroles", "--selector", OURS)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_missing_rights_are_named_once_with_the_remedy_and_used_when_they_are_gr
     for number, (verbs, resources) in enumerate(READING):
         grant(cluster, f"reading-{number}", verbs, resources)
     for name in ("node-0", "node-1"):
-        cluster.kubectl("create", "-f", "-", stdin=node(name))
+        cluster.create(*documents(node(name)))
     until("the patch is forbidden", lambda: says("patch", "nodes/status"))
     grant(cluster, "writing", "patch", "nodes/status")
 
@@ -75,7 +76,7 @@ def test_missing_rights_are_named_once_with_the_remedy_and_used_when_they_are_gr
 def grant(cluster: Installed, name: str, verbs: str, resources: str) -> None:
     cluster.kubectl("create", "clusterrole", name, f"--verb={verbs}", f"--resource={resources}")
     cluster.kubectl("create", "clusterrolebinding", name, f"--clusterrole={name}", "--user=kubelet")
-    cluster.kubectl("label", f"clusterrole/{name}", f"clusterrolebinding/{name}", OURS)
+    cluster.label(f"clusterrole/{name}", f"clusterrolebinding/{name}", OURS)
 
 
 def node(name: str) -> str:

@@ -46,8 +46,8 @@ def create(cluster: Installed, name: str, devices: Sequence[str]) -> None:
         "metadata": {"name": name, "annotations": given},
         "spec": {"nodeName": NODE, "containers": containers},
     }
-    cluster.kubectl("create", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=180s")
+    cluster.create(pod)
+    cluster.wait_for("Ready", f"pod/{name}")
 
 
 def smi(cluster: Installed, pod: str, *arguments: str, container: str = "main") -> Finished:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from kwokctl.json_value import Json
+from tests.support.changing import documents
 from tests.support.installed import PATIENCE, Installed, until
 
 pytestmark = [
@@ -40,18 +41,16 @@ metadata: {name: Not_A_Name, namespace: default}
 @pytest.fixture(scope="module")
 def cluster(storage: Installed) -> Iterator[Installed]:
     """The shared cluster with something of each kind in a namespace; no controller acts on it."""
-    storage.kubectl("apply", "-f", str(WORLD))
-    storage.kubectl("wait", "crd/lamps.example.net", "--for=condition=Established")
-    storage.kubectl("create", "-f", "-", stdin=json.dumps(LAMP))
+    storage.apply(*documents(WORLD.read_text()))
+    storage.wait_for("Established", "crd/lamps.example.net")
+    storage.create(LAMP)
     claim = _get(storage, "pvc/data")["metadata"]["uid"]
     bound = json.dumps({"spec": {"claimRef": {"uid": claim}}})
-    storage.kubectl("patch", "pv/disk", "--type=merge", "-p", bound)
+    storage.patch("pv/disk", "--type=merge", "-p", bound)
     _own(storage, "replicaset/front-1", "deployment/front")
     _own(storage, "pod/front-1-a", "replicaset/front-1")
     _own(storage, "configmap/lit", "lamp/hall")
-    storage.kubectl(
-        "-n", SPACE, "patch", "pod/front-1-a", "--subresource=status", "-p", json.dumps(STATUS)
-    )
+    storage.patch("-n", SPACE, "pod/front-1-a", "--subresource=status", "-p", json.dumps(STATUS))
     yield storage
     _forget(storage)
 
@@ -78,22 +77,24 @@ def _own(cluster: Installed, what: str, by: str) -> None:
         "uid": owner["metadata"]["uid"],
     }
     patch = {"metadata": {"ownerReferences": [reference]}}
-    cluster.kubectl("-n", SPACE, "patch", what, "--type=merge", "-p", json.dumps(patch))
+    cluster.patch("-n", SPACE, what, "--type=merge", "-p", json.dumps(patch))
 
 
 def _forget(cluster: Installed, space: str = SPACE) -> None:
     """Take all in a namespace away, as controllers would that do not run here."""
     patch = '{"metadata":{"finalizers":null}}'
-    named = cluster.kubectl("-n", space, "get", "pvc,pods", "-o", "name").split()
+    named = [
+        f"{kind}/{name}" for kind in ("pvc", "pods") for name in cluster.names(kind, "-n", space)
+    ]
     volumes = [volume for volume in _volumes(cluster) if volume["space"] == space]
     for what in (*named, *(volume["name"] for volume in volumes)):
-        cluster.kubectl("-n", space, "patch", what, "-p", patch, "--type=merge")
+        cluster.patch("-n", space, what, "-p", patch, "--type=merge")
     kinds = "lamps,pods,replicasets,deployments,jobs,services,configmaps,secrets,pvc,sa"
-    cluster.kubectl("-n", space, "delete", kinds, "--all", "--force", "--grace-period=0")
-    cluster.kubectl("delete", *(volume["name"] for volume in volumes))
+    cluster.delete("-n", space, kinds, "--all", "--force", "--grace-period=0")
+    cluster.delete(*(volume["name"] for volume in volumes))
     if space == SPACE:
-        cluster.kubectl("delete", "crd/lamps.example.net")
-    cluster.kubectl("delete", "namespace", space, "--wait=false")
+        cluster.delete("crd/lamps.example.net")
+    cluster.delete("namespace", space, "--wait=false")
     wanted = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
     path = f"/api/v1/namespaces/{space}/finalize"
     cluster.kubectl("replace", "--raw", path, "-f", "-", stdin=json.dumps(wanted))
@@ -170,7 +171,7 @@ def _follow(value: Json, after: dict[tuple[str, str], Json]) -> Json:
 
 
 def test_a_second_restore_updates_what_is_there(cluster: Installed) -> None:
-    cluster.kubectl("-n", SPACE, "patch", "configmap/lit", "-p", '{"data":{"by":"nothing"}}')
+    cluster.patch("-n", SPACE, "configmap/lit", "-p", '{"data":{"by":"nothing"}}')
 
     done = cluster.run(
         "snapshot", "restore", "--format", "k8s", "--path", str(_file(cluster)), "--filter", "cm"
@@ -233,7 +234,7 @@ def test_a_restore_that_was_refused_in_part_fails_and_says_so(cluster: Installed
     assert f"restored a part of '{path}'" in done.err
     assert "1 refused:" in done.err
     assert len(json.loads(as_json.out)["result"]["failed"]) == 1
-    cluster.kubectl("delete", "configmap", "taken")
+    cluster.delete("configmap", "taken")
 
 
 def test_a_service_with_a_port_of_the_nodes_is_updated(cluster: Installed) -> None:
@@ -245,7 +246,7 @@ def test_a_service_with_a_port_of_the_nodes_is_updated(cluster: Installed) -> No
     cluster.ok("snapshot", "restore", "--format", "k8s", "--path", str(path))
 
     assert _get(cluster, "service/outside")["spec"] == service["spec"]
-    cluster.kubectl("-n", SPACE, "delete", "service", "outside")
+    cluster.delete("-n", SPACE, "service", "outside")
 
 
 def test_what_happens_is_recorded_and_done_again(cluster: Installed) -> None:

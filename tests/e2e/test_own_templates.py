@@ -166,8 +166,8 @@ def test_a_template_of_the_creation_needs_no_file_and_names_its_namespace(main: 
 
 
 def test_a_node_of_kubectl_is_whole_after_its_first_status(main: Installed) -> None:
-    main.kubectl("create", "-f", "-", stdin=json.dumps(OWN))
-    main.kubectl("wait", "--for=condition=Ready", "node/mine", "--timeout=60s")
+    main.create(OWN)
+    main.wait_for("Ready", "node/mine")
 
     node = named(main, "mine")
     assert node["status"]["capacity"] == OWN["status"]["allocatable"]
@@ -177,23 +177,23 @@ def test_a_node_of_kubectl_is_whole_after_its_first_status(main: Installed) -> N
 
 
 def test_the_annotations_of_others_stay(main: Installed) -> None:
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(OWN))
-    main.kubectl("annotate", "node", "mine", "a=b")
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(OWN))
+    main.apply(OWN)
+    main.annotate("node", "mine", "a=b")
+    main.apply(OWN)
 
     annotations = named(main, "mine")["metadata"]["annotations"]
     assert annotations["a"] == "b"
     assert ANNOTATION in annotations
     own = {"metadata": {"name": "other", "annotations": {ANNOTATION: "/own"}}}
-    main.kubectl("create", "-f", "-", stdin=json.dumps({**OWN, **own}))
-    main.kubectl("wait", "--for=condition=Ready", "node/other", "--timeout=60s")
+    main.create({**OWN, **own})
+    main.wait_for("Ready", "node/other")
     assert named(main, "other")["metadata"]["annotations"][ANNOTATION] == "/own"
-    main.kubectl("delete", "node", "other")
+    main.delete("node", "other")
 
 
 def test_an_autoscaler_acts_on_pods_of_such_a_node(main: Installed) -> None:
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(WEB))
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(AUTOSCALER))
+    main.apply(WEB)
+    main.apply(AUTOSCALER)
 
     def replicas() -> int:
         found = main.objects("deployments")[0]["spec"]["replicas"]
@@ -207,14 +207,14 @@ def test_an_autoscaler_acts_on_pods_of_such_a_node(main: Installed) -> None:
 def test_the_devices_of_such_a_node_fail_and_recover(
     main: Installed, name: str, count: str
 ) -> None:
-    main.kubectl("label", "node", name, "example.com/device=failing")
+    main.label("node", name, "example.com/device=failing")
     until(
         "the scheduler sees no device",
         lambda: named(main, name)["status"]["allocatable"][DEVICE] == "0",
     )
     assert named(main, name)["status"]["capacity"][DEVICE] == count
 
-    main.kubectl("label", "node", name, "example.com/device-")
+    main.label("node", name, "example.com/device-")
     until(
         "the devices are there again",
         lambda: named(main, name)["status"]["allocatable"][DEVICE] == count,
@@ -222,7 +222,7 @@ def test_the_devices_of_such_a_node_fail_and_recover(
 
 
 def test_a_node_that_has_lost_its_path_is_found_and_repaired(main: Installed) -> None:
-    main.kubectl("annotate", "node", "mine", f"{ANNOTATION}-")
+    main.annotate("node", "mine", f"{ANNOTATION}-")
 
     found = main.run("doctor")
     assert found.code == 1

@@ -1,6 +1,5 @@
 """Pods that follow the rules of a kubelet, in a real cluster."""
 
-import json
 from typing import Any
 
 import pytest
@@ -38,7 +37,7 @@ def test_pods_run_end_and_crash_as_on_a_kubelet(installed: Installed) -> None:
     sets = ("--stage", "pod-kubelet", "--stage", "pod-chaos")
     installed.ok("create", "cluster", *sets, "--nodes", "2", "--wait")
     for body in (CRASHING, JOB):
-        installed.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+        installed.apply(body)
 
     until("the Job is complete", lambda: "succeeded" in installed.objects("jobs")[0]["status"])
     [pod] = installed.objects("pods", "--selector", "job-name=job")
@@ -63,21 +62,20 @@ def test_a_crashing_pod_is_restarted_and_says_so(installed: Installed) -> None:
 
 
 def test_a_pod_is_deleted_whatever_its_containers_do(installed: Installed) -> None:
-    installed.kubectl("delete", "pod", "crash")
+    installed.delete("pod", "crash")
 
     assert [each["metadata"]["name"][:3] for each in installed.objects("pods")] == ["job"]
 
 
 def test_an_annotation_leaves_a_pod_to_the_stages_beside_it(installed: Installed) -> None:
-    chaos = "pod-container-running-failed.stage.kwok.x-k8s.io=true"
-    installed.kubectl("run", "left", "--image", "x", "--labels", chaos)
+    installed.run_pod("left", labels={"pod-container-running-failed.stage.kwok.x-k8s.io": "true"})
     until("it runs as on a kubelet", lambda: _status(installed, "left")["phase"] == "Running")
-    installed.kubectl("annotate", "pod", "left", "kwokctl.dev/life=stages")
+    installed.annotate("pod", "left", "kwokctl.dev/life=stages")
 
     until("a Stage has failed it", lambda: _status(installed, "left")["phase"] == "Failed")
     [container] = _status(installed, "left")["containerStatuses"]
     assert container["state"]["terminated"]["reason"] == "containerFailed"
-    installed.kubectl("delete", "pod", "left", "--force", "--grace-period=0")
+    installed.delete("pod", "left", "--force", "--grace-period=0")
 
 
 def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
@@ -90,10 +88,10 @@ def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
         spec = {"nodeName": node, "containers": [each]}
         meta = {"name": name, "annotations": {"kwokctl.dev/program": "stop=1h"}}
         body = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-        installed.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+        installed.apply(body)
 
     until("one is refused", lambda: _reason(installed, "large") == "OutOfcpu")
-    installed.kubectl("annotate", "node", node, "kwokctl.dev/pressure=memory")
+    installed.annotate("node", node, "kwokctl.dev/pressure=memory")
     until("the other one is evicted", lambda: _reason(installed, "small") == "Evicted")
 
 

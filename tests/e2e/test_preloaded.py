@@ -1,14 +1,16 @@
 """The command that most tests run, forked from a Python that has loaded it, does what its script does."""
 
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.support import preloaded
-from tests.support.installed import command
+from tests.support.installed import command, processes_with, until
 
 pytestmark = pytest.mark.e2e
 
@@ -26,6 +28,14 @@ CALLS = [
     ("nonsense",),
     ("get", "clusters"),
     ("get", "components"),
+    ("get", "artifacts"),
+    ("scale", "node", "--help"),
+    ("scale", "node", "--replicas", "many"),
+    ("fault", "list"),
+    ("snapshot", "list"),
+    ("config", "view"),
+    ("kubectl", "get", "nodes"),
+    ("create", "cluster", "--kube-apiserver-port", "none"),
     ("config", "convert", "stage.yaml"),
     ("--config", "-", "plan", "--nodes", "10"),
 ]
@@ -63,7 +73,27 @@ def test_streams_and_exit_code_are_the_same(
 
 def test_what_takes_too_long_is_ended(environment: dict[str, str]) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
-        preloaded.run(("get", "clusters"), environment=environment, stdin="", timeout=0.01)
+        preloaded.run(("get", "clusters"), environment=environment, stdin="", timeout=0.0005)
+
+
+def test_what_is_forked_from_ends_with_who_has_started_it(environment: dict[str, str]) -> None:
+    code = """
+import os, sys
+from tests.support import preloaded
+preloaded.run(("--version",), environment=os.environ, stdin="", timeout=60)
+print(preloaded._server().address, flush=True)
+sys.stdin.read()
+"""
+    words = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert len(processes_with(address)) == 1
+        process.send_signal(signal.SIGKILL)
+
+    until("it has ended", lambda: not processes_with(address))
+    assert not Path(address).exists()
 
 
 def test_a_python_that_would_start_otherwise_is_not_forked(environment: dict[str, str]) -> None:

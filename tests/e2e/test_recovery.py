@@ -14,6 +14,7 @@ import pytest
 from kwokctl.artifacts.program_platform import here
 from kwokctl.artifacts.resolve_programs import store_of
 from kwokctl.host.paths import cache_dir
+from tests.support.changing import documents
 from tests.support.installed import Installed, condition, taken_port, until
 
 pytestmark = [
@@ -58,7 +59,7 @@ def cluster(installed: Installed) -> Installed:
 
 def patch_status(cluster: Installed, kind: str, name: str, conditions: list[Any]) -> None:
     patch = json.dumps({"status": {"conditions": conditions}})
-    cluster.kubectl("patch", kind, name, "--subresource=status", "--patch", patch)
+    cluster.patch(kind, name, "--subresource=status", "--patch", patch)
 
 
 def with_ready(cluster: Installed, kind: str, status: str) -> set[str]:
@@ -104,7 +105,7 @@ def silence(cluster: Installed) -> Silence:
         until("every node is given up", lambda: len(with_ready(cluster, "nodes", "Unknown")) == 20)
         until("every pod is unready", lambda: len(with_ready(cluster, "pods", "False")) == 40)
         patch_status(cluster, "node", NODE, FOREIGN)
-        cluster.kubectl("delete", "pod", DOOMED, "--wait=false")
+        cluster.delete("pod", DOOMED, "--wait=false")
         return Silence(transitions(cluster, "nodes"), transitions(cluster, "pods"))
 
 
@@ -184,8 +185,8 @@ status: {{phase: Pending}}
 def test_the_doctor_finds_what_is_broken_and_repairs_it(cluster: Installed, tmp_path: Path) -> None:
     for component in "kube-scheduler", "kwok-controller":
         os.kill(cluster.pids()[component], signal.SIGKILL)
-    cluster.kubectl("create", "-f", "-", stdin=LOST)
-    cluster.kubectl("delete", "pod", "lost", "--wait=false")
+    cluster.create(*documents(LOST))
+    cluster.delete("pod", "lost", "--wait=false")
     assert cluster.run("etcd", "put", "--path", "-", stdin=HELD_OBJECTS).code == 0
     root = cluster.workdir / "clusters" / cluster.name
     root.chmod(0o755)
@@ -207,7 +208,7 @@ def test_the_doctor_finds_what_is_broken_and_repairs_it(cluster: Installed, tmp_
 
     cluster.run("doctor", "--fix")
     for each in HELD:
-        cluster.kubectl("patch", each, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        cluster.patch(each, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
     until("all is well", lambda: not wrong(examined(cluster)["ofCluster"]))
     assert root.stat().st_mode & 0o777 == 0o700
 

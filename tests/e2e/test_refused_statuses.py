@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.changing import documents
 from tests.support.data_paths import data_paths
 from tests.support.installed import TELLING, Installed, until
 
@@ -108,14 +109,14 @@ def shown(cluster: Installed, kind: str, name: str) -> Any:
 
 
 def test_a_node_keeps_its_status_and_can_be_changed(cluster: Installed) -> None:
-    cluster.kubectl("create", "-f", "-", stdin=HALF)
+    cluster.create(*documents(HALF))
 
     until("the refusal is in the log", lambda: "half-a-device" in log(cluster))
 
     [line] = [each for each in log(cluster).splitlines() if "half-a-device" in each]
     assert "nvidia.com/gpu" in line
     assert "must be an integer" in line
-    cluster.kubectl("label", "node", "half", "a=b")
+    cluster.label("node", "half", "a=b")
     assert shown(cluster, "nodes", "half")["status"]["capacity"] == {"cpu": "4"}
 
 
@@ -127,7 +128,7 @@ def log(cluster: Installed) -> str:
 def test_a_pod_whose_status_is_replaced_keeps_its_quality_of_service(
     cluster: Installed, name: str
 ) -> None:
-    cluster.kubectl("create", "-f", "-", stdin=POD.replace("NAME", name))
+    cluster.create(*documents(POD.replace("NAME", name)))
 
     def status() -> Any:
         return shown(cluster, "pods", name)["status"]

@@ -23,6 +23,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.replacing import replace
+from tests.support import changing
 from tests.support.installed import Installed
 
 pytestmark = [
@@ -46,18 +47,18 @@ STATUS = {
 @pytest.fixture
 def cluster(storage: Installed) -> Iterator[Installed]:
     """The shared cluster with a namespace, in which pods may be."""
-    storage.kubectl("create", "namespace", SPACE)
+    storage.create(changing.namespace(SPACE))
     storage.kubectl("create", "serviceaccount", "default", "--namespace", SPACE)
     yield storage
     _empty(storage)
-    storage.kubectl("delete", "namespace", SPACE, "--wait=false")
+    storage.delete("namespace", SPACE, "--wait=false")
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
     path = f"/api/v1/namespaces/{SPACE}/finalize"
     storage.kubectl("replace", "--raw", path, "-f", "-", stdin=json.dumps(space))
 
 
 def _empty(cluster: Installed) -> None:
-    cluster.kubectl("-n", SPACE, "delete", "pods", "--all", "--force", "--grace-period=0")
+    cluster.delete("-n", SPACE, "pods", "--all", "--force", "--grace-period=0")
 
 
 def _file(cluster: Installed) -> Path:

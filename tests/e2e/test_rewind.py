@@ -20,6 +20,8 @@ from kwokctl.host.processes.supervise import read_pid_file
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import CONFIG_MAPS
+from tests.support import changing
+from tests.support.changing import documents
 from tests.support.etcd_alarms import disarm, refuse_writes
 from tests.support.eventually import eventually
 from tests.support.followers import Event, Follower, Manner
@@ -67,18 +69,18 @@ KINDS = OBJECTS.with_name("kinds.yaml")
 def cluster(installed: Installed) -> Iterator[Installed]:
     """A cluster with something of everything, that has come to rest."""
     installed.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", "--nodes", "3")
-    installed.kubectl("apply", "-f", str(WORLD))
-    installed.kubectl("wait", "crd/widgets.example.com", "--for=condition=Established")
+    installed.apply(*documents(WORLD.read_text()))
+    installed.wait_for("Established", "crd/widgets.example.com")
     installed.kubectl("apply", "-f", str(OBJECTS), "-f", str(KINDS))
     _create(installed, OLD)
     for each in ("deployment/web", "statefulset/store", "daemonset/agent"):
         installed.kubectl("rollout", "status", each, "--timeout=120s")
-    installed.kubectl("wait", "job/work", "--for=condition=Complete", "--timeout=120s")
+    installed.wait_for("Complete", "job/work")
     installed.kubectl("wait", "pvc/data", "--for=jsonpath={.status.phase}=Bound", "--timeout=120s")
     # It is first looked at after a quarter of a minute.
     installed.kubectl("wait", "hpa/web", "--for=condition=ScalingActive=False", "--timeout=120s")
     # A quota that is counted while pods are created may lack one until it is counted again.
-    installed.kubectl("patch", "quota/few", "-p", '{"spec":{"hard":{"services":"40"}}}')
+    installed.patch("quota/few", "-p", '{"spec":{"hard":{"services":"40"}}}')
     counted = "--for=jsonpath={.status.hard.services}=40"
     installed.kubectl("wait", "quota/few", counted, "--timeout=120s")
     yield installed
@@ -112,8 +114,7 @@ def test_whatever_has_changed_is_as_it_was_at_the_mark(cluster: Installed) -> No
     assert done.code == 0, done.err
     assert "again and again" not in done.err
     assert differences(before, state(cluster)) == []
-    cluster.kubectl("create", "deployment", "alive", "--image=x")
-    cluster.kubectl("rollout", "status", "deployment/alive", "--timeout=60s")
+    cluster.deploy("alive", replicas=1)
     cluster.ok("snapshot", "rewind", "--keep-events")
     assert any(map(_is_of_alive, cluster.objects("events")))
     cluster.ok("snapshot", "rewind")
@@ -143,18 +144,18 @@ def test_any_changes_are_taken_back_though_etcd_forgets_what_there_was(cluster: 
 
 
 def test_a_namespace_that_was_ending_at_the_mark_ends_after_the_rewind(cluster: Installed) -> None:
-    cluster.kubectl("create", "namespace", "ending")
+    cluster.create(changing.namespace("ending"))
     held = {"name": "held", "namespace": "ending", "finalizers": ["example.com/hold"]}
     head: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": held}
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(head))
-    cluster.kubectl("delete", "--wait=false", "namespace/ending")
+    cluster.apply(head)
+    cluster.delete("--wait=false", "namespace/ending")
     with opened(cluster) as there:
         there.wait_for("namespace/ending", "NamespaceFinalizersRemaining", timeout=60)
         there.mark("ending", rest=1)
         before = state(cluster)
         for _ in range(2):
-            cluster.kubectl(
-                "-n", "ending", "patch", "configmap/held", "-p", '{"metadata":{"finalizers":null}}'
+            cluster.patch(
+                "-n", "ending", "configmap/held", "-p", '{"metadata":{"finalizers":null}}'
             )
             there.wait_for("namespace/ending", "deleted", timeout=120)
             there.rewind("ending")
@@ -261,8 +262,7 @@ def test_a_rewind_that_was_killed_while_the_new_controllers_wait_leaves_none_of_
     cluster.ok("snapshot", "rewind", "rest")
 
     assert differences(before, resting(cluster)) == []
-    cluster.kubectl("create", "deployment", "alive", "--image=x")
-    cluster.kubectl("rollout", "status", "deployment/alive", "--timeout=60s")
+    cluster.deploy("alive", replicas=1)
     cluster.ok("snapshot", "rewind", "rest")
 
 
@@ -388,7 +388,7 @@ def test_controllers_that_were_at_work_at_a_mark_finish_it_after_the_rewind(
 def test_a_mark_is_good_after_a_restore(cluster: Installed) -> None:
     before = state(cluster)
     file = cluster.folder / "later.db"
-    cluster.kubectl("label", "configmaps", "--all", "touched=yes")
+    cluster.label("configmaps", "--all", "touched=yes")
     cluster.ok("snapshot", "save", "--path", str(file))
     cluster.ok("snapshot", "rewind")
     cluster.ok("snapshot", "restore", "--path", str(file))
@@ -404,7 +404,7 @@ def test_forks_with_other_authorities_have_all_but_what_the_source_accepts(
     cluster: Installed,
 ) -> None:
     token = cluster.kubectl("create", "token", "default").strip()
-    cluster.kubectl("create", "deployment", "seen", "--image=x")
+    cluster.deploy("seen", replicas=1, wait=False)
     until("there are Events", lambda: _uids(cluster))
     cluster.ok(
         "create", "cluster", "--name", "twin", "--from", "kwok", "--count", "2", "--new-pki", "--wait", "180s",

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -22,6 +23,8 @@ pytestmark = [
 _MEBIBYTE = 1 << 20
 _NEARLY_FULL = 41 * _MEBIBYTE
 """More than what `scale` stops at, 80% of the quota of 48 MiB."""
+_COMMIT = 1.0
+"""Ten times the interval between two commits of etcd, in seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -37,21 +40,26 @@ def small(installed: Installed) -> Installed:
 
 async def _fill(socket: Path, *, until_done: Callable[[], bool]) -> None:
     """Keep etcd nearly full, but not full: what is given back is written to again."""
-    known = ahead = 0
     async with Kv(f"unix:{socket}") as kv:
         for number in itertools.count():
-            while not until_done():
-                size = (await status(kv)).db_size
-                # The size is that of the last commit, up to a tenth of a second ago: add what was written since.
-                known, ahead = size, ahead if size == known else 0
-                if size + ahead < _NEARLY_FULL:
-                    break
+            while not until_done() and (await status(kv)).db_size >= _NEARLY_FULL:
                 await asyncio.sleep(0.05)
             if until_done():
                 return
             value = bytes([number % 256]) * _MEBIBYTE
             await kv.txn(Txn((), (Put(f"/elsewhere/{number}".encode(), value),)))
-            ahead += _MEBIBYTE
+            await _committed(kv)
+
+
+async def _committed(kv: Kv) -> None:
+    """Wait until the size that etcd tells has what was written: it is that of the last commit.
+
+    A commit that comes now has all that was acknowledged before. It does not change the size if all fits into free
+    pages.
+    """
+    before, deadline = (await status(kv)).db_size, monotonic() + _COMMIT
+    while (await status(kv)).db_size == before and monotonic() < deadline:
+        await asyncio.sleep(0.02)
 
 
 def test_a_fleet_that_cannot_fit_is_refused_before_anything_is_made(small: Installed) -> None:

@@ -3,12 +3,12 @@
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.changing import documents
 from tests.support.helm import helm
 from tests.support.installed import Installed
 from tests.support.kinds_of_any_fields import definition
@@ -17,16 +17,12 @@ pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait")
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_faults: Installed) -> Installed:
+    return with_faults
 
 
 def nodes(cluster: Installed, shape: str) -> list[dict[str, Any]]:
-    text = cluster.kubectl("get", "nodes", "-l", f"kwokctl.dev/shape={shape}", "-o", "json")
-    items: list[dict[str, Any]] = json.loads(text)["items"]
-    return items
+    return cluster.objects("nodes", "-l", f"kwokctl.dev/shape={shape}")
 
 
 def as_made(node: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +44,7 @@ def test_machines_are_there_by_name_and_lost_ones_come_back_alike(cluster: Insta
     cluster.ok("scale", "p5", "--replicas", "5", "--wait", "--param", '.labels.team = "b"')
     before = {str(each["metadata"]["name"]): as_made(each) for each in nodes(cluster, "p5")}
 
-    cluster.kubectl("delete", "node", "p5-000001", "p5-000004")
+    cluster.delete("node", "p5-000001", "p5-000004")
     said = cluster.run("scale", "p5", "--replicas", "5", "--wait")
 
     assert said.code == 0, said.err
@@ -74,22 +70,18 @@ def test_a_pod_that_wants_a_machine_by_its_label_runs_there(cluster: Installed) 
             {"name": "x", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "8"}}}
         ],
     }
-    cluster.kubectl("run", "train", "--image=x", f"--overrides={json.dumps({'spec': wish})}")
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/train", "--timeout=300s")
+    cluster.run_pod("train", wish)
+    cluster.wait_for("Ready", "pod/train")
 
-    node = cluster.kubectl("get", "pod", "train", "-o", "jsonpath={.spec.nodeName}")
-    assert node.startswith("dgx-h100-")
+    assert cluster.found("pod", "train")["spec"]["nodeName"].startswith("dgx-h100-")
 
 
 def applied(cluster: Installed, body: dict[str, Any]) -> None:
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+    cluster.apply(body)
 
 
 def pods_of(cluster: Installed, app: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(
-        cluster.kubectl("get", "pods", "-l", f"app={app}", "-o", "json")
-    )["items"]
-    return found
+    return cluster.objects("pods", "-l", f"app={app}")
 
 
 def test_pods_are_spread_over_racks_by_their_label(cluster: Installed) -> None:
@@ -123,7 +115,7 @@ def test_pods_are_spread_over_racks_by_their_label(cluster: Installed) -> None:
         },
     }
     applied(cluster, deployment)
-    cluster.kubectl("rollout", "status", "deployment/shards", "--timeout=300s")
+    cluster.wait_for_rollout("shards")
 
     rack_of = {
         each["metadata"]["name"]: each["metadata"]["labels"].get(rack)
@@ -131,7 +123,7 @@ def test_pods_are_spread_over_racks_by_their_label(cluster: Installed) -> None:
     }
     racks = Counter(rack_of[pod["spec"]["nodeName"]] for pod in pods_of(cluster, "shards"))
     assert racks == {f"spread-rack-000{number}": 3 for number in range(3)}
-    cluster.kubectl("delete", "deployment", "shards", "--wait")
+    cluster.delete("deployment", "shards", "--wait")
 
 
 def test_a_daemonset_that_selects_machines_with_gpus_runs_on_each_of_them(
@@ -162,12 +154,11 @@ def test_a_daemonset_that_selects_machines_with_gpus_runs_on_each_of_them(
     applied(cluster, daemons)
     cluster.kubectl("rollout", "status", "daemonset/plugin", "--timeout=300s")
 
-    listed = cluster.kubectl("get", "nodes", "-l", "nvidia.com/gpu.present=true", "-o", "name")
-    machines = {name.removeprefix("node/") for name in listed.split()}
+    machines = set(cluster.names("nodes", "-l", "nvidia.com/gpu.present=true"))
     assert {pod["spec"]["nodeName"] for pod in pods_of(cluster, "plugin")} == machines
     assert {"dgx-a100-000000", "dgx-a100-000001"} <= machines
     assert not any(name.startswith("m6i") for name in machines)
-    cluster.kubectl("delete", "daemonset", "plugin", "--wait")
+    cluster.delete("daemonset", "plugin", "--wait")
 
 
 _CHART = "{apiVersion: v2, name: trainer, version: 1.0.0}"
@@ -230,13 +221,13 @@ def test_schedulers_that_read_objects_find_the_racks_and_switches(cluster: Insta
         definition(group, version, kind, plural=plural, scope="Cluster")
         for group, version, kind, plural in _KINDS
     ]
-    cluster.kubectl("apply", "-f", "-", stdin="".join(kinds))
+    cluster.apply(*documents("".join(kinds)))
     names = [f"crd/{plural}.{group}" for group, _, _, plural in _KINDS]
-    cluster.kubectl("wait", "--for=condition=Established", *names, "--timeout=60s")
+    cluster.wait_for("Established", *names)
 
     cluster.ok(*scale, "--replicas", "5")
 
-    topology = json.loads(cluster.kubectl("get", "topologies", "default", "-o", "json"))
+    topology = cluster.found("topologies", "default")
     levels = [each["nodeLabel"] for each in topology["spec"]["levels"]]
     assert [level.rpartition("/")[2] for level in levels] == [
         "topology-block", "topology-rack", "hostname",
@@ -257,7 +248,7 @@ def test_schedulers_that_read_objects_find_the_racks_and_switches(cluster: Insta
 
 def hypernodes(cluster: Installed) -> dict[str, tuple[int, list[str]]]:
     """Return the tier and the members of each HyperNode."""
-    found = json.loads(cluster.kubectl("get", "hypernodes", "-o", "json"))["items"]
+    found = cluster.objects("hypernodes")
     return {
         each["metadata"]["name"]: (
             each["spec"]["tier"],
@@ -275,7 +266,7 @@ def _member(selector: dict[str, Any]) -> str:
 
 def test_the_fleet_is_shown_as_a_tree_with_what_is_in_use(cluster: Installed) -> None:
     cluster.ok("scale", "dgx-h100", "cells", "--replicas", "5", "--wait")
-    cluster.kubectl("cordon", "cells-000004")
+    cluster.cordon("cells-000004")
     before = json.loads(cluster.ok("get", "fleet", "-o", "json"))
     wish = {
         "nodeName": "cells-000000",
@@ -283,7 +274,7 @@ def test_the_fleet_is_shown_as_a_tree_with_what_is_in_use(cluster: Installed) ->
             {"name": "x", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "3"}}}
         ],
     }
-    cluster.kubectl("run", "cell", "--image=x", f"--overrides={json.dumps({'spec': wish})}")
+    cluster.run_pod("cell", wish)
 
     found = json.loads(cluster.ok("get", "fleet", "-o", "json"))
 

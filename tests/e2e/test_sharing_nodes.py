@@ -218,7 +218,7 @@ def test_machines_and_their_pods_stay_as_they_are_when_a_controller_is_killed(
         ask(storage, story)
     finally:
         controllers.kill()
-        storage.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
+        storage.delete("pods", "--all", "--force", "--grace-period=0")
         for shape in SHAPES:
             storage.ok("scale", shape, f"machine-{shape}", "--replicas=0")
 

@@ -95,7 +95,7 @@ def job(annotations: dict[str, str], *arguments: str) -> dict[str, Any]:
 
 def apply(cluster: Installed, *objects: dict[str, Any]) -> None:
     for each in objects:
-        cluster.kubectl("apply", "-f", "-", stdin=json.dumps(each))
+        cluster.apply(each)
 
 
 def phase(cluster: Installed, name: str) -> str:
@@ -131,7 +131,7 @@ def test_a_pod_goes_through_the_steps_of_a_real_one(cluster: Installed) -> None:
     assert status["podIP"]
     reasons = {each["reason"] for each in cluster.objects("events")}
     assert "Created" in reasons
-    cluster.kubectl("delete", "pod", "initialised", "--wait=true")
+    cluster.delete("pod", "initialised", "--wait=true")
 
 
 def test_a_job_completes_and_a_bare_pod_too_or_fails_at_its_deadline(cluster: Installed) -> None:
@@ -146,7 +146,7 @@ def test_a_job_completes_and_a_bare_pod_too_or_fails_at_its_deadline(cluster: In
         pod("slow", spec=short, annotations={delay: "10m"}),
     )
 
-    cluster.kubectl("wait", "--for=condition=complete", "job/job", "--timeout=120s")
+    cluster.wait_for("Complete", "job/job")
     until("the bare pod ends", lambda: phase(cluster, "hook") == "Succeeded")
     others = ("late", "slow")
     until("the others fail", lambda: {phase(cluster, each) for each in others} == {"Failed"})
@@ -187,10 +187,10 @@ def test_what_has_a_label_fails(cluster: Installed) -> None:
     apply(cluster, pod("fragile", labels={FAILS: "true"}))
 
     until("the pod fails", lambda: phase(cluster, "fragile") == "Failed")
-    cluster.kubectl("label", "node", "node-1", "node-not-ready.stage.kwok.x-k8s.io=true")
+    cluster.label("node", "node-1", "node-not-ready.stage.kwok.x-k8s.io=true")
     until("the node is not Ready", lambda: readiness(cluster, "node-1") == "False")
-    cluster.kubectl("label", "node", "node-1", "node-not-ready.stage.kwok.x-k8s.io-")
-    cluster.kubectl("annotate", "node", "node-1", "example.com/look=again")
+    cluster.label("node", "node-1", "node-not-ready.stage.kwok.x-k8s.io-")
+    cluster.annotate("node", "node-1", "example.com/look=again")
     until("it is Ready again", lambda: readiness(cluster, "node-1") == "True")
 
 
@@ -217,7 +217,7 @@ def test_a_claim_gets_a_volume_which_goes_with_it(cluster: Installed) -> None:
     assert "- pvc-provision: " in cluster.ok("stage", "explain", "pvc/data")
     until("the volume is bound", lambda: phases("persistentvolumes") == ["Bound"])
     more = {"spec": {"resources": {"requests": {"storage": "3Gi"}}}}
-    cluster.kubectl("patch", "persistentvolumeclaim", "data", "-p", json.dumps(more))
+    cluster.patch("persistentvolumeclaim", "data", "-p", json.dumps(more))
 
     def sizes() -> list[str]:
         claims, volumes = map(cluster.objects, ("persistentvolumeclaims", "persistentvolumes"))
@@ -227,7 +227,7 @@ def test_a_claim_gets_a_volume_which_goes_with_it(cluster: Installed) -> None:
         ]
 
     until("the claim and its volume are larger", lambda: sizes() == ["3Gi", "3Gi"])
-    cluster.kubectl("delete", "persistentvolumeclaim", "data", "--wait=true")
+    cluster.delete("persistentvolumeclaim", "data", "--wait=true")
     until("the volume is gone", lambda: phases("persistentvolumes") == [])
 
 
@@ -279,10 +279,10 @@ def test_the_examples_for_writers_of_stages_are_played(installed: Installed) -> 
         return sum(each["restartCount"] for each in found["status"].get("containerStatuses", ()))
 
     until("it has crashed again and again", lambda: restarts() > 1)
-    examples.kubectl("wait", "--for=condition=complete", "job/job", "--timeout=120s")
-    examples.kubectl("label", "node", "node-0", "example.com/device=failing")
+    examples.wait_for("Complete", "job/job")
+    examples.label("node", "node-0", "example.com/device=failing")
     until("the device fails", lambda: healthy(examples) == "False")
-    examples.kubectl("label", "node", "node-0", "example.com/device-")
+    examples.label("node", "node-0", "example.com/device-")
     until("it recovers", lambda: healthy(examples) == "True")
     [found] = examples.objects("nodes")
     assert found["status"]["allocatable"]["example.com/gpu"] == "4"

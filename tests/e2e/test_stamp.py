@@ -10,7 +10,8 @@ from time import time
 import pytest
 from msgspec import structs
 
-from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
+from kwokctl.clusters.scaling.objects.object_pattern import Pattern
+from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.resource_templates import ResourceTemplate, load_templates
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
@@ -19,6 +20,7 @@ from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import Resource
+from tests.support.changing import documents
 from tests.support.client_writes import patch
 from tests.support.direct import ask, encoded
 from tests.support.installed import Installed, command
@@ -106,8 +108,8 @@ class Sample:
 
 @pytest.fixture(scope="module")
 def cluster(storage: Installed) -> Installed:
-    storage.kubectl("create", "-f", "-", stdin=WIDGETS)
-    storage.kubectl("wait", "--for=condition=established", "crd/widgets.example.com")
+    storage.create(*documents(WIDGETS))
+    storage.wait_for("Established", "crd/widgets.example.com")
     return storage
 
 
@@ -134,8 +136,8 @@ def test_copies_are_shown_as_they_were_made(cluster: Installed, kind: str) -> No
 
     names = {each["metadata"]["name"] for each in cluster.objects(sample.resource.plural)}
     assert {in_json.name, *([LONG_NAME] if smaller else [])} < names
-    cluster.kubectl("label", sample.resource.plural, "--all", "seen=true")
-    cluster.kubectl("delete", sample.resource.plural, "--all", "--force")
+    cluster.label(sample.resource.plural, "--all", "seen=true")
+    cluster.delete(sample.resource.plural, "--all", "--force")
 
 
 def _sample(cluster: Installed, kind: str) -> Sample:

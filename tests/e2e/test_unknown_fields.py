@@ -46,10 +46,10 @@ DEFINITION: Json = {
 def node(storage: Installed) -> Iterator[Json]:
     """A node of a later release, as its API server shows it."""
     body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NAME}}
-    storage.kubectl("create", "-f", "-", stdin=json.dumps(body))
-    shown = json.loads(storage.kubectl("get", "node", NAME, "-o", "json"))
+    storage.create(body)
+    shown = storage.found("node", NAME)
     yield {**shown, **UNKNOWN, "spec": {**shown["spec"], **UNKNOWN}}
-    storage.kubectl("delete", "node", NAME, "--ignore-not-found")
+    storage.delete("node", NAME, "--ignore-not-found")
 
 
 def test_a_status_that_is_written_to_etcd_keeps_them(storage: Installed, node: Json) -> None:
@@ -83,7 +83,7 @@ def test_a_rewind_puts_them_back(storage: Installed, node: Json) -> None:
     asyncio.run(put())
     storage.ok("snapshot", "mark", NAME)
     # The API server does not know them either: it takes them away with its next write.
-    storage.kubectl("label", "node", NAME, "touched=yes")
+    storage.label("node", NAME, "touched=yes")
     assert b"fromTomorrow" not in (asyncio.run(stored()) or b"")
 
     storage.ok("snapshot", "rewind", NAME)
@@ -101,6 +101,6 @@ def test_a_restore_of_objects_keeps_what_their_kind_allows(
 
     storage.ok("snapshot", "restore", "--format", "k8s", "--path", str(file))
 
-    found = json.loads(storage.kubectl("get", "gadget", "g", "-o", "json"))
-    storage.kubectl("delete", "crd", DEFINITION["metadata"]["name"])
+    found = storage.found("gadget", "g")
+    storage.delete("crd", DEFINITION["metadata"]["name"])
     assert found["fromTomorrow"] == UNKNOWN["fromTomorrow"]

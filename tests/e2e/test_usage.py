@@ -177,7 +177,7 @@ def test_top_shows_every_node(main: Installed) -> None:
 
 
 def test_top_shows_what_annotations_say_of_the_own_containers_of_a_pod(main: Installed) -> None:
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(DEPLOYMENT))
+    main.apply(DEPLOYMENT)
     until("both pods are measured", lambda: len(used_by_app(main)) == 2, patience=ROUNDS)
 
     pods = measured(main, "namespaces/default/pods").values()
@@ -207,8 +207,8 @@ def test_a_changed_annotation_and_a_resource_usage_are_seen(main: Installed) -> 
         "metadata": {"name": first["metadata"]["name"]},
         "spec": {"usages": [{"usage": {"cpu": {"value": "800m"}}}]},
     }
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(usage))
-    main.kubectl("annotate", "pod", "--all", "--overwrite", "kwok.x-k8s.io/usage-cpu=700m")
+    main.apply(usage)
+    main.annotate("pod", "--all", "--overwrite", "kwok.x-k8s.io/usage-cpu=700m")
     until(
         "the new values are measured",
         lambda: [round(value, 1) for value in sorted(used_by_app(main))] == [0.7, 0.8],
@@ -222,8 +222,8 @@ def test_an_autoscaler_acts_on_a_step_up_and_down_again(place: Place, main: Inst
     steps = "{steps: [{value: 900m}, {value: 50m, after: 45s}]}"
     change = {"metadata": {"annotations": {"kwok.x-k8s.io/usage-cpu": steps}}}
     patch = json.dumps({"spec": {"template": change}})
-    main.kubectl("patch", "deployment", "web", "--type", "merge", "--patch", patch)
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(AUTOSCALER))
+    main.patch("deployment", "web", "--type", "merge", "--patch", patch)
+    main.apply(AUTOSCALER)
 
     def replicas() -> int:
         found = main.objects("deployments")[0]["spec"]["replicas"]

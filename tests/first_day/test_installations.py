@@ -1,4 +1,4 @@
-"""Demo, tour and tutorial, by every way in which kwokctl is installed."""
+"""The main job by every way in which kwokctl is installed, and tour and tutorial by one."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -61,6 +61,8 @@ def test_the_main_job_is_one_command(user: FirstUser, way: str, folder: tuple[Pa
     user.ok("kwokctl", "delete", "cluster")
 
 
+# What the documents say is the same however it was installed; above all of them create a cluster.
+@pytest.mark.parametrize("way", [PIP], indirect=True)
 @pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
 def test_every_command_of_the_document_works(
     user: FirstUser, folder: tuple[Path, Path], document: str

@@ -12,7 +12,7 @@ from kwokctl.clusters.in_cluster.config_map import chosen_stages, has_kubelet_po
 from kwokctl.clusters.in_cluster.manifest import manifest
 from kwokctl.clusters.in_cluster.manifest_request import THROUGH_POD, ManifestRequest
 from kwokctl.clusters.in_cluster.sizing import Size
-from kwokctl.config.document_kinds import KINDS, KWOK
+from kwokctl.config.document_kinds import CUSTOM
 from kwokctl.expr import yaml
 from tests.support.helm import helm
 
@@ -51,7 +51,7 @@ def rendered(program: Path, *values: str) -> list[Mapping[str, Any]]:
 def wanted(*sets: str, **words: Any) -> list[Mapping[str, Any]]:
     request = ManifestRequest(
         stages=chosen_stages(sets, ()),
-        custom_kinds=KINDS[KWOK],
+        custom_kinds=CUSTOM,
         namespace="fakes",
         has_kubelet_pods=has_kubelet_pods(sets),
         **words,

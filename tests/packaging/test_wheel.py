@@ -77,6 +77,16 @@ def test_the_sdist_brings_tests_and_documents_but_no_caches(wheel: Path) -> None
     assert not [name for name in names if re.search(r"_cache/|__pycache__|\.venv/", name)]
 
 
+def test_an_index_would_take_both_and_show_the_readme(wheel: Path, tmp_path: Path) -> None:
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    # Metadata 2.4, which names the license file, is known from 6.1 on.
+    twine = environment_with(tmp_path, "twine>=6.1", {}) / "twine"
+
+    said = run(twine, "check", "--strict", wheel, sdist)
+
+    assert said.count("PASSED") == 2, said
+
+
 def test_the_installed_command_shows_its_version_from_any_folder(alone: Path) -> None:
     line = run(alone / "kwokctl", "--version", cwd=Path("/"))
 

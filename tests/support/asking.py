@@ -1,10 +1,18 @@
-"""Asks an API server what it has, as `kubectl get -o json` does, without ten times its processor time for the start."""
+"""Asks an API server as kubectl does, without ten times its processor time for the start.
 
+A connection is kept for the next request: a TLS handshake takes both sides more than a small answer does, and tests
+ask again and again until something holds.
+"""
+
+import atexit
 import json
+import select
 import ssl
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -15,9 +23,12 @@ from urllib.parse import quote, urlencode, urlsplit
 from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.transport.dial import tls_context
 
+_JSON = "application/json"
 _PATIENCE = 300.0
 _TRIES = 10
 """Of a request that the server refuses since it is busy, as in client-go."""
+_MOST_KEPT = 4
+"""Connections that are kept: of the clusters that a module asks in turn."""
 _DISCOVERY = "apidiscovery.k8s.io;as=APIGroupDiscoveryList"
 _ACCEPTED = ",".join(f"application/json;v={v};g={_DISCOVERY}" for v in ("v2", "v2beta1"))
 
@@ -43,7 +54,7 @@ def found(kubeconfig: Path, *words: str) -> Any:
     Raises AssertionError where kubectl fails.
     """
     asked = _WORDS.parse_args(words)
-    access = load_access(kubeconfig)
+    access = _read(kubeconfig)
     answer = _asked(access, _path_of(access, asked))
     listed = answer.get("items", [answer])
     for each in listed:
@@ -54,8 +65,47 @@ def found(kubeconfig: Path, *words: str) -> Any:
     return answer
 
 
+def create(kubeconfig: Path, body: Mapping[str, Any], *, dry_run: bool = False) -> None:
+    """Create an object, as `kubectl create` does with a document; a field that its kind does not have is an error."""
+    namespace = body["metadata"].get("namespace", "default")
+    path = path_of(kubeconfig, f"{body['apiVersion']} {body['kind']}", namespace=namespace)
+    query = "fieldValidation=Strict&dryRun=All" if dry_run else "fieldValidation=Strict"
+    changed(kubeconfig, "POST", f"{path}?{query}", body)
+
+
+def path_of(kubeconfig: Path, kind: str, name: str = "", *, namespace: str) -> str:
+    """Return the path of the objects of a kind, or of one; the namespace does not count where the kind has none.
+
+    A kind is named as to kubectl (`pods`, `po`, `leases.coordination.k8s.io`), or as in documents (`apps/v1 Deployment`).
+    """
+    folder, plural, is_namespaced = _place(_read(kubeconfig), kind)
+    within = ["namespaces", namespace] if is_namespaced else []
+    return "/".join([folder, *within, plural, *([quote(name)] if name else [])])
+
+
+def changed(
+    kubeconfig: Path,
+    method: str,
+    path: str,
+    body: Mapping[str, Any],
+    content: str = _JSON,
+    *,
+    or_absent: bool = False,
+) -> None:
+    """Have an object created, changed or deleted; AssertionError if that is refused.
+
+    `or_absent`: an object that is not there is no error.
+    """
+    answer, said = _patiently(_read(kubeconfig), path, _Change(method, json.dumps(body), content))
+    is_absent = or_absent and answer.status == HTTPStatus.NOT_FOUND
+    assert is_absent or answer.status < HTTPStatus.MULTIPLE_CHOICES, (
+        f"{method} {path}: {said.decode(errors='replace')}"
+    )
+
+
 def _path_of(access: Access, asked: Namespace) -> str:
-    kind, _, name = asked.kind.partition("/")
+    # A kind as in documents has a group with a slash.
+    kind, _, name = (asked.kind, "", "") if " " in asked.kind else asked.kind.partition("/")
     name = name or asked.name or ""
     folder, plural, is_namespaced = _place(access, kind)
     parts = [folder, plural]
@@ -91,35 +141,113 @@ def _kinds(folder: str, group: Mapping[str, Any]) -> Iterator[tuple[set[str], _P
         for each in version["resources"]:
             plural = each["resource"]
             short = {plural, each.get("singularResource", ""), *each.get("shortNames", ())}
-            names = short | {f"{plural}.{name}"}
+            kind = each.get("responseKind", {}).get("kind", "")
+            version_of = "/".join(part for part in (name, version["version"]) if part)
+            names = short | {f"{plural}.{name}", f"{version_of} {kind}"}
             yield names, (path, plural, each["scope"] == "Namespaced")
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What is sent to have something changed."""
+
+    method: str
+    body: str
+    content: str
+
+
 def _asked(access: Access, path: str) -> Any:
-    """Return what the server has at a path; one that is too busy for it is asked again, as kubectl does."""
-    answer, body = _answer(access, path)
-    for _ in range(_TRIES):
-        if answer.status != HTTPStatus.TOO_MANY_REQUESTS:
-            break
-        time.sleep(float(answer.headers.get("Retry-After", 1)))
-        answer, body = _answer(access, path)
+    """Return what the server has at a path."""
+    answer, body = _patiently(access, path)
     assert answer.status == HTTPStatus.OK, f"GET {path}: {body.decode(errors='replace')}"
     return json.loads(body)
 
 
-def _answer(access: Access, path: str) -> tuple[HTTPResponse, bytes]:
-    connection = _connection(access)
-    headers = {"Accept": f"{_ACCEPTED},application/json"}
+def _patiently(
+    access: Access, path: str, change: _Change | None = None
+) -> tuple[HTTPResponse, bytes]:
+    """Return what is answered; a server that is too busy for it is asked again, as kubectl does."""
+    answer, body = _answer(access, path, change)
+    for _ in range(_TRIES):
+        if answer.status != HTTPStatus.TOO_MANY_REQUESTS:
+            break
+        time.sleep(float(answer.headers.get("Retry-After", 1)))
+        answer, body = _answer(access, path, change)
+    return answer, body
+
+
+def _answer(access: Access, path: str, change: _Change | None) -> tuple[HTTPResponse, bytes]:
+    """Return what is answered to GET, or to a change."""
+    try:
+        kept = _kept.pop(access, None)
+        if kept is not None and not _has_ended(kept):
+            # The server may have ended, or be about to close it: what changes nothing can be asked again.
+            with suppress(*(() if change else (ConnectionError, ssl.SSLError))):
+                return _answer_on(kept, access, path, change)
+        return _answer_on(_connection(access), access, path, change)
+    except (OSError, HTTPException) as e:
+        raise AssertionError(f"{path}: {e!r}") from e
+
+
+def _has_ended(connection: HTTPConnection) -> bool:
+    """Return whether a connection on which nothing is asked has something to read, which can only be its end."""
+    if connection.sock is not None and not select.select([connection.sock], [], [], 0)[0]:
+        return False
+    connection.close()
+    return True
+
+
+def _answer_on(
+    connection: HTTPConnection, access: Access, path: str, change: _Change | None
+) -> tuple[HTTPResponse, bytes]:
+    """Ask on a connection, and keep it if the server does; it is closed after an error."""
+    headers = {
+        "Accept": f"{_ACCEPTED},{_JSON}",
+        "Content-Type": change.content if change else _JSON,
+    }
     if access.authorization is not None:
         headers["Authorization"] = access.authorization
+    whole = urlsplit(access.server).path.rstrip("/") + path
+    method, body = (change.method, change.body.encode()) if change else ("GET", None)
     try:
-        connection.request("GET", urlsplit(access.server).path.rstrip("/") + path, headers=headers)
+        connection.request(method, whole, body, headers)
         answer = connection.getresponse()
-        return answer, answer.read()
-    except (OSError, HTTPException) as e:
-        raise AssertionError(f"GET {path}: {e!r}") from e
-    finally:
+        said = answer.read()
+    except BaseException:
         connection.close()
+        raise
+    _keep(access, connection)
+    return answer, said
+
+
+def _keep(access: Access, connection: HTTPConnection) -> None:
+    replaced = _kept.pop(access, None)
+    _kept[access] = connection
+    oldest = _kept.pop(next(iter(_kept))) if len(_kept) > _MOST_KEPT else None
+    for each in filter(None, (replaced, oldest)):
+        each.close()
+
+
+@atexit.register
+def _close() -> None:
+    while _kept:
+        _kept.popitem()[1].close()
+
+
+_kept: dict[Access, HTTPConnection] = {}
+"""Connections on which nothing is asked now; the one used last comes last."""
+
+
+def _read(kubeconfig: Path) -> Access:
+    """Return how a kubeconfig reaches its cluster."""
+    changed = kubeconfig.stat()
+    return _access(kubeconfig, changed.st_ino, changed.st_mtime_ns, changed.st_size)
+
+
+@lru_cache(maxsize=16)
+def _access(kubeconfig: Path, inode: int, changed: int, size: int) -> Access:
+    """Read a kubeconfig, again once it is another file."""
+    return load_access(kubeconfig)
 
 
 def _connection(access: Access) -> HTTPConnection:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.options import spellings
-from kwokctl.measure.record.file import RecordWriter
+from kwokctl.measure.record.record_file import RecordWriter
 from tests.support.measured import header
 
 FOLDER, FILE, RECORD = "folder", "file.yaml", "run.jsonl"
@@ -115,6 +115,8 @@ _KINDS = _like(r"[ ,]*|[A-Za-z][-A-Za-z0-9.]*")
 _LABEL = _like(r"|1_0|9{20}|NaN|1e999|0x10|null|folder|file\.yaml")
 _SELECTOR = _like(r"|[ ,]|[A-Za-z0-9]|1_0|9{20}|NaN|1e999|0x10|null|folder|file\.yaml")
 
+_NAME = _like(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_OBJECT = _like(r"|[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _PREFIX = _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)")
 
 TAKEN: Mapping[str, Taken] = {
@@ -137,6 +139,7 @@ TAKEN: Mapping[str, Taken] = {
     "IMAGE-OR-FILE": _IMAGE,
     "IP": _empty,
     "KEY": _nothing,
+    "DIALECT,…": _no_items,
     "KIND,…": _no_items,
     "LEVEL": lambda value: value == "-1",
     "LIMIT,…": _no_items,
@@ -187,11 +190,32 @@ TAKEN: Mapping[str, Taken] = {
     "get shapes names": _nothing,  # no shape has such a name
     "DIALECT": _nothing,  # there is no such one
     "fault explain class_name": _nothing,
+    "fault inject class_name": _NAME,
+    "fault inject --dialect": lambda value: value == "" or _NAME(value),
+    "fault run --id": lambda value: value == "" or _NAME(value),
+    "fault clear --schedule": _nothing,  # all are given, too
+    "fault stop schedule": _NAME,
+    "fault inject --id": lambda value: value == "" or _NAME(value),
+    "fault inject --node": _OBJECT,
+    "fault inject --unit": _OBJECT,
+    "CEL": _empty,
+    "NAME=VALUE": lambda value: value in ("", "a=b=c"),
+    "TIME": _empty,
+    "fault clear named": _nothing,  # all are given, too
+    "fault log --sink": _nothing,  # it needs --follow
+    "fault log named": _anything,  # the cluster knows its Faults
+    "fault status named": _anything,
     "LAYER": _empty,
+    "repair start --action": _nothing,
+    "repair start node": _OBJECT,
+    "repair start --policy": lambda value: value == "" or _OBJECT(value),
+    "repair status nodes": _anything,  # the cluster knows its nodes
+    "repair policy --filename": lambda value: value in ("", "-", FILE),
     "measure --figure": _nothing,
     "measure --from": _nothing,
     "measure --gang-label": _LABEL,
     "measure --metric": _nothing,
+    "measure --phase": _nothing,
     "measure --reset": _nothing,  # another option must be there
     "measure --topology": _LABEL,
     "measure compare --kubeconfig": _nothing,  # with --reset
@@ -201,6 +225,11 @@ TAKEN: Mapping[str, Taken] = {
     "load clear load": _LABEL,
     "load clear --run": _LABEL,
     "load run --filename": lambda value: value in ("", "-", FILE),
+    "fault plan --filename": lambda value: value in ("", "-", FILE),
+    "fault score --filename": lambda value: value in ("", FILE),
+    "--budget": _like(r"|[0-9]{1,9}(\.[0-9]{1,9})?%?"),
+    "fault score --by": _nothing,
+    "fault run --filename": lambda value: value in ("", "-", FILE),
     "--name": _CLUSTER,
     "--namespace": _like(r"|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),
     "scale --namespace": _like(r"|(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),

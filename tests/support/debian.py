@@ -17,7 +17,9 @@ PODMAN_WITHOUT_ROOT = {
 }  # fmt: skip
 NODE_IMAGE = {"debootstrap": "debootstrap", "unshare": "util-linux"}
 SHELLS = {"zsh": "zsh", "fish": "fish"}
-_GROUPS = (DOCKER, PODMAN, PODMAN_WITHOUT_ROOT, NODE_IMAGE, SHELLS)
+BROWSER = {"chromium": "chromium"}
+_NPM = {"npm": "npm"}
+_GROUPS = (DOCKER, PODMAN, PODMAN_WITHOUT_ROOT, NODE_IMAGE, SHELLS, BROWSER, _NPM)
 """The package of each program, by what needs them: a package that a release lacks keeps no other from being installed."""
 
 _ELSEWHERE = ("/usr/lib/podman", "/usr/libexec/podman")

@@ -5,6 +5,9 @@ Beside that is what its controller has answered to a command.
 `tests/support/pack_release.py` makes them, with the binary runtime and the Kubernetes of `KUBE_VERSION`. The folder of the
 cluster is `cluster` beside the three files; in its text files the work folder is `/former/work`, the cache folder
 `/former/cache`, Python `/former/python` and the kubeconfig `/former/kubeconfig`. The keys are of no other cluster.
+
+`d4dd1848` is not a release but a commit, the last one before the tests of a new user's first day (`tests/first_day`) began.
+`python -m tests.support.pack_release d4dd1848` has made it.
 """
 
 import io
@@ -27,7 +30,14 @@ FOLDER = Path(__file__).parents[1] / "golden" / "releases"
 SUFFIX, ANSWERS_SUFFIX = ".tar.xz", ".answers.json"
 RELEASES = sorted(file.name.removesuffix(SUFFIX) for file in FOLDER.glob(f"*{SUFFIX}"))
 
+_BINARY = {"etcd", "marks"}
+"""Folders of a cluster whose files have sums of what is in them."""
 _PORT = re.compile(rb"^ +\w+Port: ([1-9]\d*)$", re.MULTILINE)
+
+
+def is_text(file: Path, cluster: Path) -> bool:
+    """Return whether names and ports may be replaced in a file of a cluster's folder."""
+    return file.is_file() and _BINARY.isdisjoint(file.relative_to(cluster).parts)
 
 
 def unpack(release: str, folder: Path) -> None:
@@ -42,7 +52,7 @@ def adopt(release: str, cluster: Installed) -> Path:
     former = cluster.folder / "former"
     unpack(release, former)
     root = cluster.workdir / "clusters" / NAME
-    root.parent.mkdir(parents=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
     (former / "cluster").rename(root)
     ports = _PORT.findall((root / "kwok.yaml").read_bytes())
     new = {
@@ -54,6 +64,6 @@ def adopt(release: str, cluster: Installed) -> Path:
     }
     words = re.compile(b"|".join(rb"\b%b\b" % key if key.isdigit() else key for key in new))
     for file in root.rglob("*"):
-        if file.is_file() and "etcd" not in file.relative_to(root).parts:
+        if is_text(file, root):
             file.write_bytes(words.sub(lambda found: new[found[0]], file.read_bytes()))
     return former

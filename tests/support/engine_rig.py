@@ -14,6 +14,8 @@ from kwokctl.controller.engine.decoded import DecodedObject
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.turns import Conduct
+from kwokctl.controller.known_faults.fault_clock import FaultClock
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.stages.compiled_stage import Delay, Kind, PatchStep, Stage, Step
 from kwokctl.controller.stages.selectors import Requirement, Selector
@@ -139,6 +141,7 @@ class Rig:
             metrics=self.metrics,
             random=Random(1),
             wall=wall,
+            faults=OpenFaults(FaultClock(wall)),
         )
         self.warnings = context.warnings
         self.engine = StageEngine(

@@ -45,13 +45,14 @@ class FakeEtcd:
         )
 
     def snapshot(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        # Before the first part: gRPC does not go on with this for a reader that has disconnected meanwhile.
+        if self.stalls and not context.add_callback(self.left.set):
+            self.left.set()
         for part in self.parts:
             yield shim.load().etcdrpc.SnapshotResponse(blob=part)
         if self.breaks:
             context.abort(grpc.StatusCode.DATA_LOSS, "the disk is gone")
         if self.stalls:
-            if not context.add_callback(self.left.set):  # It has disconnected already.
-                self.left.set()
             self.left.wait()
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kwokctl.faults.catalogue import FaultCatalogue, FaultDialect
-from kwokctl.faults.class_schema import DeviceState, FaultDialectSpec, FaultSignal
-from kwokctl.faults.effects import DueSignal, OpenFault
-from kwokctl.faults.parameters import usual_values
+from kwokctl.faults.classes.catalogue import FaultCatalogue, FaultDialect
+from kwokctl.faults.classes.class_parameters import usual_values
+from kwokctl.faults.classes.class_schema import DeviceState, FaultDialectSpec, FaultSignal
+from kwokctl.faults.overlays.effects import DueSignal, OpenFault
 
 NOON = 1767268800.0
 CATALOGUE = FaultCatalogue()
@@ -14,7 +14,7 @@ CATALOGUE = FaultCatalogue()
 
 def dialect(**fields: Any) -> FaultDialect:
     """Return a dialect in which True is a fault."""
-    return FaultDialect(name="test", spec=FaultDialectSpec(agent="a test", **fields))
+    return FaultDialect(name="test", spec=FaultDialectSpec(agent="a test", **fields), document={})
 
 
 def fault(

@@ -10,7 +10,8 @@ import msgspec
 
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
-from kwokctl.controller.settings import Settings
+from kwokctl.controller.known_faults.fault_clock import FaultClock
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.stages.compiled_stage import Stage
 from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.controller.wiring import Controller
@@ -18,6 +19,7 @@ from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.port import KubeletWriter
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
+from tests.support.controller_settings import controller_settings
 from tests.support.fake_cluster import FakeCluster
 from tests.support.shipped_stages import shipped
 from tests.support.virtual_time import run
@@ -61,27 +63,28 @@ class Rig:
         plane_of: Callable[[FakeCluster], KubeletWriter] = lambda cluster: cluster,
     ) -> None:
         self.cluster = cluster or FakeCluster(NODES, PODS, LEASES)
-        settings = Settings(
-            kubeconfig=None,
-            master="",
+        settings = controller_settings(
+            shipped(lease_seconds=lease_seconds) if stages is None else stages,
             selection=selection or select(all_nodes=True),
-            stages=shipped(lease_seconds=lease_seconds) if stages is None else stages,
             has_kubelet_pods=has_kubelet_pods,
             shows_devices=shows_devices,
-            cidr="10.0.0.0/24",
             kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10250, address="127.0.0.1"),
-            server=None,
             lease_seconds=lease_seconds,
-            holder_identity="",
             shares=shares,
-            verbosity=0,
         )
         loop = asyncio.get_running_loop()
+        self.ahead = 0.0
+        """Seconds by which the time of day of this controller is ahead."""
+
+        def wall() -> float:
+            return START + loop.time() + self.ahead
+
         context = ControllerContext(
             plane=plane_of(self.cluster),
             reader=self.cluster,
             random=Random(holder),
-            wall=lambda: START + loop.time(),
+            wall=wall,
+            faults=OpenFaults(FaultClock(wall)),
         )
         self.controller = Controller(settings, holder, context)
         self.controller.pods_listed.set()

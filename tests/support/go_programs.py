@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,27 +23,46 @@ def built(name: str, folder: Path, *, is_static: bool = False) -> Path:
     What is static runs in a container without any library. A program is kept in the cache folder
     for its sources and the version of Go.
     """
-    source, program = Path(__file__).parent / name, folder / name
-    kept = _KEPT / f"{name}-{_mark(source, is_static=is_static)}"
+    source = Path(__file__).parent / name
+    files = sorted(each for each in source.rglob("*") if each.is_file())
+    sources = [f"\0{each.relative_to(source)}\0".encode() + each.read_bytes() for each in files]
+    mark = _mark(*sources, is_static=is_static)
+    return _kept(name, mark, folder / name, lambda at: _built(source, ".", at, is_static=is_static))
+
+
+def built_from(wanted: str, package: str, folder: Path) -> Path:
+    """Build a program of a Go module, such as `./cmd/NAME`, as `built` does.
+
+    It is kept by the version of the module (`PATH@VERSION`), whose sources stay the same.
+    """
+    program = folder / package.rpartition("/")[2]
+    name = f"{program.name}-{wanted.rpartition('@')[2]}"
+    mark = _mark(wanted.encode(), package.encode(), is_static=False)
+    return _kept(name, mark, program, lambda at: _built(module(wanted), package, at))
+
+
+def _kept(name: str, mark: str, program: Path, build: Callable[[Path], Path]) -> Path:
+    """Copy a program from the cache folder, where it is built first if no one of this mark is there."""
+    kept = _KEPT / f"{name}-{mark}"
     kept.parent.mkdir(parents=True, exist_ok=True)
     with (_KEPT / f"{name}.lock").open("w") as lock:  # several processes of tests need it
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            for old in _KEPT.glob(f"{name}-*"):
+            for old in _KEPT.glob(f"{name}-{'[0-9a-f]' * len(mark)}"):
                 old.unlink()
-            shutil.copy2(_built(source, ".", program, is_static=is_static), f"{kept}.new")
+            shutil.copy2(build(program), f"{kept}.new")
             Path(f"{kept}.new").rename(kept)
     shutil.copy2(kept, program)
     return program
 
 
-def _mark(source: Path, *, is_static: bool) -> str:
+def _mark(*sources: bytes, is_static: bool) -> str:
     """Return what is the same as long as Go builds the same."""
     version = subprocess.run([_go(), "version"], capture_output=True, check=True).stdout
     settings = os.environ.get("GOFLAGS", ""), os.environ.get("CGO_ENABLED", ""), str(is_static)
     found = hashlib.sha256(b"\0".join((version, *map(str.encode, settings))))
-    for file in sorted(each for each in source.rglob("*") if each.is_file()):
-        found.update(f"\0{file.relative_to(source)}\0".encode() + file.read_bytes())
+    for source in sources:
+        found.update(source)
     return found.hexdigest()[:16]
 
 
@@ -51,11 +71,6 @@ def _go() -> str:
     if go is None:
         pytest.skip("Go is not installed")
     return go
-
-
-def built_from(wanted: str, package: str, folder: Path) -> Path:
-    """Build a program of a Go module, such as `./cmd/NAME`, as `built` does."""
-    return _built(module(wanted), package, folder / package.rpartition("/")[2])
 
 
 def _built(source: Path, package: str, program: Path, *, is_static: bool = False) -> Path:

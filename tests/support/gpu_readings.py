@@ -2,7 +2,7 @@
 
 from kwokctl.fleet.devices import Gpu
 from kwokctl.kubelet.telemetry.gpu_models import model_of
-from kwokctl.kubelet.telemetry.gpu_state import GpuReading, GpuUser
+from kwokctl.kubelet.telemetry.gpu_reading import GpuReading, GpuUser
 
 
 def reading(gpu: Gpu, *users: GpuUser) -> GpuReading:
@@ -12,6 +12,7 @@ def reading(gpu: Gpu, *users: GpuUser) -> GpuReading:
         model=model_of(gpu),
         driver="570.86.15",
         utilization=0.8 + gpu.index / 100,
+        activity=0.8,
         memory_utilization=0.4,
         framebuffer_used=40960,
         framebuffer_free=40000,

@@ -52,6 +52,7 @@ _STORIES = (
     "tests/e2e/test_stage_sets.py",
     "tests/e2e/test_python_programs.py",
     "tests/e2e/test_pytest_workers.py",
+    "tests/e2e/test_faults_from_python.py",
 )
 _FAULTS = (
     "tests/e2e/test_flood.py",
@@ -63,6 +64,50 @@ _FAULTS = (
     "tests/e2e/test_without_network.py",
 )
 """What strangers, other programs and machines do to a cluster; with the stories two thirds of what runs as processes."""
+_STORMS = (
+    "tests/e2e/test_demonstrations.py",
+    "tests/e2e/test_parted_nodes.py",
+    "tests/e2e/test_storms.py",
+    "tests/e2e/test_repairs.py",
+    "tests/e2e/test_repair_requests.py",
+    "tests/e2e/test_trainings.py",
+    "tests/e2e/test_fault_score.py",
+    "tests/e2e/test_api_faults.py",
+)
+"""Fleets that break over minutes, and those who look after them: they mostly wait."""
+
+_FLEETS = (
+    "tests/e2e/test_as_others_expect.py",
+    "tests/e2e/test_devices.py",
+    "tests/e2e/test_dialects_of_clusters.py",
+    "tests/e2e/test_dra.py",
+    "tests/e2e/test_fault_commands.py",
+    "tests/e2e/test_fault_life.py",
+    "tests/e2e/test_fault_objects.py",
+    "tests/e2e/test_fault_reactions.py",
+    "tests/e2e/test_fault_score_of_devices.py",
+    "tests/e2e/test_fault_score_of_storms.py",
+    "tests/e2e/test_fault_sinks.py",
+    "tests/e2e/test_fault_surfaces.py",
+    "tests/e2e/test_fault_surfaces_of_pods.py",
+    "tests/e2e/test_faults.py",
+    "tests/e2e/test_faulty_kubelet.py",
+    "tests/e2e/test_faulty_pods.py",
+    "tests/e2e/test_following_faults.py",
+    "tests/e2e/test_gpu_metrics.py",
+    "tests/e2e/test_gpu_tutorial.py",
+    "tests/e2e/test_large_faults.py",
+    "tests/e2e/test_lasting_faults.py",
+    "tests/e2e/test_mig_slices.py",
+    "tests/e2e/test_nvidia_smi.py",
+    "tests/e2e/test_run_page.py",
+    "tests/e2e/test_shapes.py",
+    "tests/e2e/test_shared_faults.py",
+    "tests/e2e/test_shared_repairs.py",
+    "tests/e2e/test_shared_storms.py",
+    "tests/e2e/test_slice_faults.py",
+)
+"""Machines, their devices and faults: they share clusters in which faults are known."""
 
 
 def _without(files: Iterable[str]) -> Sequence[str]:
@@ -88,8 +133,10 @@ WITH_COMPONENTS: Lanes = {
         *_WITH_PROGRAMS,
         "--engine=none",
         f"--ignore-glob={_ROOT}/{_DATA_PATH}",
-        *_without((*_APART, *_STORIES, *_FAULTS)),
+        *_without((*_APART, *_FLEETS, *_STORIES, *_FAULTS, *_STORMS)),
     ),
+    "fleets": (*_FLEETS, "--engine=none"),
+    "storms": (*_STORMS, "--engine=none"),
     "faults": (*_FAULTS, "--engine=none"),
     "stories": (*_STORIES, _WITH_HELM, "--engine=none"),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
@@ -101,7 +148,9 @@ IN_ENGINES: Lanes = {
     "kind life": (*_ON_KIND, "--engine=kind"),
     "podman": (*_WITH_PROGRAMS, "--engine=podman"),
 }
-"""The lanes of `make test-engines`; all others are those of `make test`."""
+"""The lanes of `make test-engines` that need an engine; beside them it runs `BROWSER`. All others are those of `make test`."""
+BROWSER: Lanes = {"browser": ("tests/browser",)}
+"""Pages in a real browser: no engine and no components."""
 SHELLS: Lanes = {
     "shells": ("tests/cli/test_completion.py", "tests/cli/test_env.py", "-k=zsh or fish")
 }

@@ -9,6 +9,8 @@ from typing import Any
 import orjson
 
 from kwokctl.controller.controller_context import ControllerContext, controller_metrics
+from kwokctl.controller.known_faults.fault_clock import FaultClock
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.sharing import Sharing
 from kwokctl.controller.nodes.node_registry import Hold
@@ -45,6 +47,9 @@ class Rig:
             metrics=controller_metrics(),
             random=Random(1),
             wall=lambda: 1_767_268_800.0 + asyncio.get_running_loop().time(),
+            faults=OpenFaults(
+                FaultClock(lambda: 1_767_268_800.0 + asyncio.get_running_loop().time())
+            ),
         )
         self.metrics = context.metrics
         self.keeper = LeaseKeeper(

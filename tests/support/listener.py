@@ -53,3 +53,7 @@ class Listener:
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        yield

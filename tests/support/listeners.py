@@ -40,6 +40,24 @@ def listeners_of(pids: Iterable[int]) -> list[Listener]:
     return sorted(found)
 
 
+def listeners_at(ports: Iterable[int], folder: Path) -> list[Listener]:
+    """List the listeners on ports of this machine whose processes run in a folder, or name or have open a file of it."""
+    processes = [each for each in Path("/proc").glob("[0-9]*") if str(folder) in _names(each)]
+    ends = tuple(f":{port}" for port in ports)
+    found = listeners_of(int(each.name) for each in processes)
+    return [each for each in found if each.at.endswith(ends)]
+
+
+def _names(process: Path) -> str:
+    """Return the command of a process, its folder and what it has open; nothing once it has ended, or of one that is not ours."""
+    try:
+        words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        files = [str(each.readlink()) for each in (process / "fd").iterdir()]
+        return "\n".join([words, str((process / "cwd").readlink()), *files])
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return ""
+
+
 def _of(pid: int, process: Path) -> Iterator[Listener]:
     own = set(_sockets(process))
     folder = (process / "cwd").readlink()

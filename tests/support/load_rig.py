@@ -13,9 +13,9 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.resource import KNOWN, Resource
 from kwokctl.load.arrival import Arrival
 from kwokctl.load.client.sender import LoadSender
-from kwokctl.load.documents import Load, read_load
+from kwokctl.load.load_documents import Load, read_load
+from kwokctl.load.load_verdict import LoadVerdict
 from kwokctl.load.sending.one_load import LoadRun, RunContext
-from kwokctl.load.verdict import LoadVerdict
 from kwokctl.progress import Silent
 from tests.support.virtual_time import run
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kwokctl.measure.figures.catalogue import FIGURES, figures_in, whole_run
 from kwokctl.measure.figures.figure import Since
+from kwokctl.measure.figures.figure_catalogue import FIGURES, figures_in, whole_run
 from kwokctl.measure.figures.values import Value
-from kwokctl.measure.history import History
+from kwokctl.measure.histories.history import History
 from kwokctl.measure.record.gang_lines import GangSeen
-from kwokctl.measure.record.lines import (
+from kwokctl.measure.record.record_lines import (
     Header,
     JobChange,
     JobSeen,

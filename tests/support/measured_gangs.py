@@ -3,8 +3,8 @@
 from typing import Any
 
 from kwokctl.measure.figures.values import Durations, SingleNumber
-from kwokctl.measure.history import History
-from kwokctl.measure.record.lines import Lines, PodShape
+from kwokctl.measure.histories.history import History
+from kwokctl.measure.record.record_lines import Lines, PodShape
 from tests.support.measured import (
     MS,
     SECOND,

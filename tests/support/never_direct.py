@@ -11,6 +11,9 @@ from kwokctl.kube.resource import Resource
 class NeverDirect:
     """Sends its user to the API server with everything."""
 
+    async def read(self, target: ObjectKey) -> Json | None:
+        return None
+
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
     ) -> Json | None:

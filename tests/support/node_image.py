@@ -9,7 +9,7 @@ from kwokctl.artifacts.resolve_programs import ArtifactSource, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.node_image import make_node_image, parts
 from kwokctl.clusters.state.home import Home
-from kwokctl.host.files import turn
+from kwokctl.host.noted_locks import turn
 from kwokctl.host.paths import WorkDir, cache_dir
 from kwokctl.progress import Silent
 from runtimes.engine.endpoint import Endpoint

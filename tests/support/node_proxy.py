@@ -1,7 +1,5 @@
 """Requests through the API server's node proxy to the kubelet server."""
 
-import json
-
 from tests.support.installed import Installed, until
 
 _NAME = "reached"
@@ -11,7 +9,7 @@ def answer_of_node_proxy(cluster: Installed) -> str:
     """Return what the kubelet server answers to `/healthz` by way of a node that is made for that."""
     metadata = {"name": _NAME, "annotations": {"kwok.x-k8s.io/node": "fake"}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(node))
+    cluster.create(node)
 
     def has_address() -> bool:
         found = cluster.found("node", _NAME)
@@ -19,5 +17,5 @@ def answer_of_node_proxy(cluster: Installed) -> str:
 
     until("the node has an address", has_address)
     said = cluster.kubectl("get", "--raw", f"/api/v1/nodes/{_NAME}/proxy/healthz")
-    cluster.kubectl("delete", "node", _NAME)
+    cluster.delete("node", _NAME)
     return said

@@ -52,7 +52,8 @@ def _program(words: str) -> str:
     name = Path(words.split(maxsplit=1)[0]).name
     if not name.startswith("python"):
         return name
-    return "kwok-kubelet" if "kwokctl.kubelet" in words else "kwok-controller"
+    modules = {"kwokctl.kubelet": "kwok-kubelet", "kwokctl.api_proxy": "kwok-api-proxy"}
+    return next((name for module, name in modules.items() if module in words), "kwok-controller")
 
 
 def open_paths() -> Mapping[str, frozenset[str]]:

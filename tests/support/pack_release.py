@@ -2,6 +2,9 @@
 
 It creates a cluster in a folder of its own, marks, records and saves it, and packs its folder with what was written
 beside it into `tests/golden/releases`. What the controller answers to a command is written there, too.
+
+`python -m tests.support.pack_release COMMIT` does so with the code of an earlier commit of this clone, run by this Python with the
+packages that it has; the files are named for the commit, in its first eight digits.
 """
 
 import io
@@ -14,13 +17,15 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 from kwokctl import __version__
 from kwokctl.host.paths import cache_dir
+from kwokctl.replacing import replace
 from tests.support.earlier_releases import (
     ANSWERS_SUFFIX,
     FOLDER,
@@ -31,6 +36,7 @@ from tests.support.earlier_releases import (
     PODS,
     PODS_AT_MARK,
     SUFFIX,
+    is_text,
 )
 from tests.support.installed import Installed, cleared, until
 
@@ -58,19 +64,44 @@ _CREATE = (
 
 def main() -> None:
     """Make the cluster, and pack it."""
+    if sys.argv[1:]:
+        commit = _git("rev-parse", "--verify", f"{sys.argv[1]}^{{commit}}").decode().strip()
+        with _code_of(commit) as code:
+            _pack(commit[:8], {"PYTHONPATH": str(code)})
+    else:
+        _pack(__version__, {})
+
+
+def _pack(release: str, settings: Mapping[str, str]) -> None:
     with tempfile.TemporaryDirectory(prefix="kwokctl-release-") as folder:
-        cluster = Installed.within(Path(folder)).called(NAME)
+        cluster = replace(Installed.within(Path(folder)), name=NAME, settings=settings)
         made = Path(folder) / "made"
         made.mkdir()
         with cleared(cluster):
             _live(cluster, made)
-            answers = FOLDER / f"{__version__}{ANSWERS_SUFFIX}"
+            answers = FOLDER / f"{release}{ANSWERS_SUFFIX}"
             answers.write_text(json.dumps(_answers(cluster), indent=1) + "\n", encoding="utf-8")
             cluster.ok("stop", "cluster")
             shutil.copytree(cluster.workdir / "clusters" / NAME, made / "cluster")
-        packed = FOLDER / f"{__version__}{SUFFIX}"
+        packed = FOLDER / f"{release}{SUFFIX}"
         packed.write_bytes(lzma.compress(_packed(made, cluster), preset=9 | lzma.PRESET_EXTREME))
     sys.stdout.write(f"{packed}\n")
+
+
+@contextmanager
+def _code_of(commit: str) -> Iterator[Path]:
+    """Write the product as it was at a commit into a folder, and remove it in the end."""
+    with tempfile.TemporaryDirectory(prefix="kwokctl-code-") as folder:
+        archive = _git("archive", commit, "--", "kwokctl", "runtimes", "templates")
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
+        yield Path(folder)
+
+
+def _git(*words: str) -> bytes:
+    return subprocess.run(
+        ["git", *words], cwd=FOLDER.parents[2], stdout=subprocess.PIPE, check=True
+    ).stdout
 
 
 def _live(cluster: Installed, made: Path) -> None:
@@ -133,7 +164,7 @@ def _packed(made: Path, cluster: Installed) -> bytes:
                 tar.addfile(entry)
                 continue
             content = path.read_bytes()
-            if "etcd" not in path.relative_to(made).parts:
+            if is_text(path, made):
                 for own, name in names.items():
                     content = content.replace(os.fsencode(own), name)
             entry.size = len(content)

@@ -7,8 +7,10 @@ from typing import Any
 from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.controller.lifecycle.pod_events import PodEvent
+from kwokctl.controller.lifecycle.pod_faults.hits import NO_HITS, PodHits, WorkloadHit
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
+from kwokctl.replacing import replace
 
 BEGIN = 1_767_268_800.0
 PLACE = NodeOffer(host_ips=("192.0.2.1",), pod_ips=("10.0.0.7",))
@@ -42,6 +44,7 @@ class Life:
         self.seen: list[tuple[float, str]] = []
         """When something became visible, and how kubectl would call it."""
         self.events: list[PodEvent] = []
+        self.strikes: list[tuple[WorkloadHit, float]] = []
         self.is_gone = False
 
     @property
@@ -64,6 +67,10 @@ class Life:
         """Look once, and let time pass until something is due."""
         self.now = max(self.now, self._sync().due)
 
+    def look(self) -> PodOutcome:
+        """Return what becomes of it now, without letting that happen."""
+        return sync(self.pod, self.memory, self.now, self.place)
+
     def note(self) -> None:
         """Take note that the status has become another one."""
 
@@ -72,6 +79,11 @@ class Life:
         meta["deletionTimestamp"] = format_time(int(self.now) + grace)
         meta["deletionGracePeriodSeconds"] = grace
         meta["generation"] += 1
+        return self
+
+    def hit(self, **effects: Any) -> "Life":
+        """Let only these faults hit it from now on."""
+        self.place = replace(self.place, hits=PodHits(**effects) if effects else NO_HITS)
         return self
 
     def reasons(self) -> list[str]:
@@ -95,6 +107,9 @@ class Life:
         assert self.pod == before, "the pod that was passed in has been changed"
         self.memory = outcome.memory
         self.events += outcome.events
+        self.strikes += (each for each in outcome.strikes if each not in self.strikes)
+        if outcome.annotations:
+            self.pod["metadata"]["annotations"] |= outcome.annotations
         if outcome.status is not None:
             assert outcome.status != self.pod["status"]
             self.pod["status"] = outcome.status

@@ -14,24 +14,24 @@ import orjson
 from kwokctl.controller.controller_context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.known_faults.fault_clock import FaultClock
+from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.scheduling.delay_queue import DelayQueue, Waiter
-from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.compiled_stage import Stage
-from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.etcd_plane import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.object_store import ObjectStore
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.embedded.selection import select
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.stored_json import value_of
 from tests.support.as_scale_writes import as_scale_writes
+from tests.support.controller_settings import controller_settings
 from tests.support.etcd_of_pods import KEYS, Api, Etcd, Namespaces, with_version
 from tests.support.recording_plane import RecordingPlane
 from tests.support.virtual_time import run
@@ -85,7 +85,7 @@ class Story:
         self.delays = Delays()
         self.plane = RecordingPlane(self._plane(path))
         self._is_planned = is_planned
-        self.settings = _settings(stages, has_kubelet_pods=has_kubelet_pods)
+        self.settings = controller_settings(stages, has_kubelet_pods=has_kubelet_pods)
         self.controller = self.new_controller(random)
 
     def new_controller(self, random: Random) -> Controller:
@@ -95,6 +95,7 @@ class Story:
             reader=ApiObjectReader(Client(Namespaces())),
             random=random,
             wall=self.wall,
+            faults=OpenFaults(FaultClock(self.wall)),
             delay_queue=self.delays,
             has_plans=self._is_planned,
         )
@@ -183,22 +184,6 @@ def played(
         return story
 
     return run(whole())
-
-
-def _settings(stages: Sequence[Stage], *, has_kubelet_pods: bool) -> Settings:
-    return Settings(
-        kubeconfig=None,
-        master="",
-        selection=select(all_nodes=True),
-        stages=tuple(stages),
-        cidr="10.0.0.0/24",
-        kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10247),
-        server=None,
-        lease_seconds=0,
-        holder_identity="",
-        verbosity=0,
-        has_kubelet_pods=has_kubelet_pods,
-    )
 
 
 def _node(number: int) -> Json:

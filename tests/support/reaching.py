@@ -22,6 +22,7 @@ def reach_of(home: Home, name: ClusterName, kv: RangedEtcd) -> Reach:
         kv=kv,
         # Of values that are no objects there is nothing to ask an API server.
         client=Client(Pool(Access(server="http://127.0.0.1:1"))),
+        controller=None,
         prefix="/registry",
         uid="uid",
         marks=Marks(paths, name),

@@ -90,6 +90,9 @@ class RecordingDirect:
         self._direct = direct
         self.calls = calls
 
+    async def read(self, target: ObjectKey) -> Any:
+        return await self._direct.read(target)
+
     async def patch_and_record(
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Any
     ) -> Any:

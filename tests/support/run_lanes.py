@@ -9,6 +9,7 @@ from math import ceil
 from tests.support import debian, engines, store
 from tests.support.kernel import raise_limits
 from tests.support.lanes import (
+    BROWSER,
     CHECK,
     COMPONENTS,
     FIRST,
@@ -52,14 +53,14 @@ def of_tests(words: Sequence[str]) -> Order:
 def of_engines(
     words: Sequence[str], absent: Mapping[str, str], installed: Collection[str]
 ) -> Order:
-    """Return the order of what needs an engine, without the lanes that are absent.
+    """Return the order of what needs an engine, without the lanes that are absent, and of what needs a browser.
 
     Tests of shells that have just been installed were skipped by `make test`.
     """
     lanes = {name: own for name, own in IN_ENGINES.items() if name not in absent}
     shells = SHELLS if {*installed} & {*debian.SHELLS} else {}
     rounds = [COMPONENTS, commands(lanes, words)] if lanes else []
-    return Order(rounds, commands(shells, words), absent)
+    return Order(rounds, commands({**BROWSER, **shells}, words), absent)
 
 
 def announcement(command: str, order: Order, lacking: Sequence[str], processors: int) -> str:

@@ -23,7 +23,7 @@ def changes_are_rewound(cluster: Installed) -> None:
     assert "mark" in cluster.ok("snapshot", "list")
     kept = _node(cluster)
     cluster.kubectl("create", "namespace", "new")
-    cluster.kubectl("delete", "node", _NODE)
+    cluster.delete("node", _NODE)
 
     for _ in range(2):
         cluster.ok("snapshot", "rewind", timeout=PATIENCE)
@@ -48,7 +48,7 @@ def objects_leave_and_come_back(cluster: Installed) -> None:
     cluster.ok("snapshot", "save", *only)
     cluster.ok("snapshot", "export", "--kubeconfig", own, *only[2:-1], str(exported))
     assert exported.read_text() == saved.read_text()
-    cluster.kubectl("delete", "configmap", _NAME)
+    cluster.delete("configmap", _NAME)
 
     cluster.ok("snapshot", "restore", *only, timeout=PATIENCE)
 
@@ -64,12 +64,12 @@ def changes_are_replayed(cluster: Installed) -> None:
     part = file.with_name("recorded.yaml.part")
     recorder = cluster.start("snapshot", "record", "--path", str(file), "--filter", "configmap")
     until("the recording has begun", lambda: part.exists() and _NAME in part.read_text())
-    cluster.kubectl("patch", "configmap", _NAME, "-p", '{"data":{"a":"2"}}')
+    cluster.patch("configmap", _NAME, "-p", '{"data":{"a":"2"}}')
     until("the change is recorded", lambda: 'method: "patch"' in part.read_text())
     recorder.send_signal(signal.SIGINT)
     _, said = recorder.communicate(timeout=PATIENCE)
     assert recorder.returncode == 0, said
-    cluster.kubectl("patch", "configmap", _NAME, "-p", '{"data":{"a":"1"}}')
+    cluster.patch("configmap", _NAME, "-p", '{"data":{"a":"1"}}')
 
     cluster.ok("snapshot", "replay", "--path", str(file), "--speed", "100", timeout=PATIENCE)
 
@@ -84,7 +84,7 @@ def a_socket_rewinds(cluster: Installed) -> None:
     socket = server.stdout.readline().split()[-1]
     try:
         _posted(socket, "mark")
-        cluster.kubectl("patch", "configmap", _NAME, "-p", '{"data":{"a":"3"}}')
+        cluster.patch("configmap", _NAME, "-p", '{"data":{"a":"3"}}')
         _posted(socket, "rewind")
         assert _data(cluster) == {"a": "2"}
         _posted(socket, "drop", '{"all": true}')

@@ -5,12 +5,12 @@ import re
 import runpy
 import subprocess
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from docs import links
 from kwokctl import errors
 from kwokctl.artifacts import node_images, versions
 from kwokctl.components import kubernetes_releases
@@ -19,57 +19,23 @@ from kwokctl.config.options import spellings
 from kwokctl.config.version_checks import OLDEST_MINOR
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 
 def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def prose(document: Path) -> str:
-    """Return a document without its code blocks."""
-    whole = document.read_text(encoding="utf-8")
-    return re.sub(r"^ *```.*?^ *```", "", whole, flags=re.MULTILINE | re.DOTALL)
-
-
-def anchors(document: Path) -> set[str]:
-    """Return the anchors of a document's headings, which repeated ones share out by a number.
-
-    The rules: https://docs.github.com/en/get-started/writing-on-github (section links).
-    """
-    found: Counter[str] = Counter()
-    names = set()
-    for heading in re.findall(r"^#+ +(.+?) *$", prose(document), re.MULTILINE):
-        words = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()
-        name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
-        names.add(f"{name}-{found[name]}" if found[name] else name)
-        found[name] += 1
-    return names
-
-
-def leads_somewhere(document: Path, link: str) -> bool:
-    """Say whether a link inside the repository has its file and its heading."""
-    path, _, anchor = link.partition("#")
-    target = document.parent / path if path else document
-    return target.exists() and (not anchor or anchor in anchors(target))
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_inside_the_repository_lead_somewhere(document: Path) -> None:
-    links = re.findall(r"\]\(\s*([^)\s]+)[^)]*\)", prose(document))
-
-    inside = [link for link in links if "://" not in link]
-    assert [link for link in inside if not leads_somewhere(document, link)] == []
-
-
-def test_a_link_to_a_heading_that_does_not_exist_leads_nowhere(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_is_named_with_its_line(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# A `page`: [one](x.md)\n\n```\n# no heading\n```\n\n## Twice\n\n## Twice\n")
+    headings = "# A `page`: [one](page.md)\n\n```\n# no heading, and [no link](x.md)\n```\n\n"
+    found = ["#a-page-one", "page.md#twice", "#twice-1", "page.md", "https://example.org/x.md"]
+    lost = ["#no-heading", "#twice-2", "page.md#once", "other.md", "lines.txt#l2"]
+    (tmp_path / "lines.txt").touch()
+    lines = "".join(f"[a `word`]({link})\n" for link in found + lost)
+    page.write_text(f"{headings}## Twice\n\n## Twice\n{lines}", encoding="utf-8")
 
-    found = ["#a-page-one", "page.md#twice", "#twice-1", "page.md"]
-    lost = ["#no-heading", "#twice-2", "page.md#once", "other.md"]
-
-    assert [link for link in found + lost if leads_somewhere(page, link)] == found
+    first = 10 + len(found)
+    assert list(links.lost(page)) == [f"{first + n}: {link}" for n, link in enumerate(lost)]
 
 
 def test_the_architecture_names_the_floors_in_the_order_of_the_contracts() -> None:
@@ -245,9 +211,20 @@ def test_the_map_of_the_code_names_files_and_packages_that_exist() -> None:
     assert missing == []
 
 
-def test_the_picture_of_the_readme_shows_the_commands_that_its_script_records() -> None:
-    names = runpy.run_path(str(ROOT / "docs/record_terminal.py"), run_name="recorder")
-    shown = html.unescape(text("docs/terminal.svg")).replace("\xa0", " ")
+@pytest.mark.parametrize(
+    ("file", "page"),
+    [
+        ("terminal.svg", "README.md"),
+        ("terminal-faults.svg", "docs/how-to/test-the-resilience-of-a-fleet.md"),
+    ],
+)
+def test_a_picture_of_a_terminal_shows_the_commands_that_its_script_records(
+    file: str, page: str
+) -> None:
+    script = runpy.run_path(str(ROOT / "docs/record_terminal.py"), run_name="recorder")
+    recording = script["RECORDINGS"][file]
+    shown = html.unescape(text(f"docs/{file}")).replace("\xa0", " ")
 
-    assert [command for command in names["COMMANDS"] if command not in shown] == []
-    assert "](docs/terminal.svg)" in text("README.md")
+    assert [command for command in recording.commands if command not in shown] == []
+    assert f"<title>{recording.title}</title>" in shown
+    assert f"/{file})" in text(page)

@@ -14,7 +14,7 @@ from tests.support.run_lanes import announcement, of_engines, of_tests
 
 TESTS = Path(__file__).parents[1]
 OF_TEST = {**lanes.WITHOUT_COMPONENTS, **lanes.FIRST, **lanes.WITH_COMPONENTS}
-LANES = {**OF_TEST, **lanes.IN_ENGINES}
+LANES = {**OF_TEST, **lanes.IN_ENGINES, **lanes.BROWSER}
 """Those of both commands."""
 OPTIONS = ("engine", "ignore", "ignore-glob")
 WITH_HELM = "stories"
@@ -48,17 +48,21 @@ def test_each_test_is_in_one_lane() -> None:
     assert len(lines) > 500
     assert {line: found for line, found in in_lanes.items() if len(found) != 1} == {}
     used = {name for found in in_lanes.values() for name in found}
-    assert used == {*LANES} - {*lanes.WITHOUT_COMPONENTS}
+    assert used == {*LANES} - {*lanes.WITHOUT_COMPONENTS} - {*lanes.BROWSER}
 
 
 def test_each_file_of_the_other_suites_is_in_one_lane_and_needs_no_engine() -> None:
-    suites = ("unit", "cli", "packaging")
+    suites = ("unit", "cli", "packaging", "browser")
     files = [file for suite in suites for file in (TESTS / suite).rglob("test_*.py")]
     in_lanes = {file: _lanes_of("none", str(file.relative_to(TESTS.parent))) for file in files}
 
     assert len(files) > 400
     assert {file for file, found in in_lanes.items() if len(found) != 1} == set()
-    assert {name for [name] in in_lanes.values()} == {*lanes.WITHOUT_COMPONENTS, WITH_HELM}
+    assert {name for [name] in in_lanes.values()} == {
+        *lanes.WITHOUT_COMPONENTS,
+        *lanes.BROWSER,
+        WITH_HELM,
+    }
     engines = re.compile(rf"\bmark\.({'|'.join(lanes.ENGINES)})\b")
     assert [file for file in files if engines.search(file.read_text(encoding="utf-8"))] == []
 
@@ -66,7 +70,7 @@ def test_each_file_of_the_other_suites_is_in_one_lane_and_needs_no_engine() -> N
 def test_there_are_no_other_suites() -> None:
     suites = {file.relative_to(TESTS).parts[0] for file in TESTS.rglob("test_*.py")}
 
-    assert suites == {"unit", "cli", "packaging", "contract", "e2e", "first_day"}
+    assert suites == {"unit", "cli", "packaging", "contract", "e2e", "first_day", "browser"}
 
 
 def test_the_command_for_unit_tests_selects_what_their_lane_does() -> None:
@@ -111,7 +115,7 @@ def test_lanes_whose_engine_is_absent_do_not_run() -> None:
     order = of_engines([], absent, [])
 
     assert [[*each] for each in order.rounds] == [["components"], ["podman"]]
-    assert (order.beside, order.absent) == ({}, absent)
+    assert ([*order.beside], order.absent) == (["browser"], absent)
 
 
 def test_without_any_engine_no_components_are_built() -> None:
@@ -119,7 +123,7 @@ def test_without_any_engine_no_components_are_built() -> None:
 
 
 def test_tests_of_shells_run_where_these_have_just_been_installed() -> None:
-    assert [*of_engines([], {}, ["podman", "fish"]).beside] == ["shells"]
+    assert [*of_engines([], {}, ["podman", "fish"]).beside] == ["browser", "shells"]
 
 
 def _lanes_of(engine: str, test: str) -> list[str]:

@@ -25,7 +25,7 @@ from kwokctl.clusters.object_files.restoring.sent_objects import NewUids
 from kwokctl.clusters.state.cluster_stages import stages_in_force
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.clusters.time_travel.make_mark import copied, write_witness
-from kwokctl.clusters.time_travel.settling import Settling
+from kwokctl.clusters.time_travel.write_difference import Settling
 from kwokctl.dataplane.copies.json_stamp import stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX, protobuf_stamp
 from kwokctl.dataplane.etcd_plane import EtcdPlane
@@ -56,6 +56,7 @@ from tests.support.ranged_etcd import RangedEtcd
 from tests.support.reaching import reach_of
 from tests.support.saved_cluster import home_with
 from tests.support.stage_documents import read
+from tests.support.widgets import WIDGETS
 from tests.unit.dataplane.copies.test_json_stamp import LATER, copy_of, thing
 from tests.unit.dataplane.copies.test_protobuf_stamp import NAME as OWN_NAME
 from tests.unit.dataplane.copies.test_protobuf_stamp import stamp
@@ -64,17 +65,6 @@ from tests.unit.dataplane.test_etcd_plane import POD, RUNNING, Api, Rig, route
 
 UNKNOWN: Mapping[str, Any] = {"fromTomorrow": {"a": [1, {"b": None}]}}
 NAME = cluster_name("dev")
-WIDGETS = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "widgets.example.com"},
-    "spec": {
-        "group": "example.com",
-        "names": {"kind": "Widget", "plural": "widgets"},
-        "scope": "Namespaced",
-        "versions": [{"name": "v1", "served": True, "storage": True}],
-    },
-}
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, **UNKNOWN}
 
 

@@ -21,7 +21,37 @@ LISTS = {
         "tests/unit/specialization/test_soundness.py",
         "tests/unit/controller/lifecycle/test_life_plans.py",
     ),
-    "fault_overlay": ("tests/unit/faults/test_overlay.py",),
+    "fault_overlay": (
+        "tests/unit/faults/overlays/test_overlay.py",
+        "tests/unit/faults/overlays/test_overlaid_taints.py",
+        "tests/unit/faults/overlays/test_overlaid_devices.py",
+    ),
+    "fault_writes": ("tests/unit/faults/overlays/test_node_writes.py",),
+    "incidents": (
+        "tests/unit/measure/scoring/test_incidents.py",
+        "tests/unit/measure/scoring/test_scorecard.py",
+        "tests/unit/measure/scoring/test_placements.py",
+        "tests/unit/measure/scoring/test_acting_users.py",
+        "tests/unit/measure/scoring/test_score_report.py",
+    ),
+    "trainings": (
+        "tests/unit/training/test_plan.py",
+        "tests/unit/training/test_course.py",
+        "tests/unit/controller/training/test_rank_reader.py",
+        "tests/unit/controller/training/test_trainings.py",
+        "tests/unit/controller/training/test_training_run.py",
+        "tests/unit/controller/training/test_preflight_run.py",
+    ),
+    "fault_selection": (
+        "tests/unit/faults/targets/test_candidates.py",
+        "tests/unit/faults/test_fault_checks.py",
+        "tests/unit/faults/evictions/test_forecast.py",
+        "tests/unit/faults/targets/test_node_expressions.py",
+        "tests/unit/faults/targets/test_selection.py",
+        "tests/unit/faults/targets/test_selected_gpus.py",
+        "tests/unit/faults/targets/test_selected_units.py",
+        "tests/unit/faults/targets/test_selected_pods.py",
+    ),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

@@ -1,6 +1,7 @@
 """What decides about the fields that faults show, and about those that lie beneath."""
 
-from kwokctl.faults import device_words, effects, journal, node_fields, overlay
+from kwokctl.faults import journal
+from kwokctl.faults.overlays import device_words, effects, node_fields, overlay
 from tests.support.mutants.mutant import Mutant
 
 MUTANTS = (
@@ -12,15 +13,25 @@ MUTANTS = (
     Mutant(overlay.overlay, "if value != found.get(field)", "if True"),
     Mutant(overlay.overlay, "if value != base.get(field)", "if True"),
     Mutant(
-        overlay.overlay, "Overlaid(base.get(field), value)", "Overlaid(found.get(field), value)"
+        overlay.overlay,
+        "Overlaid(base.get(field), _timeless(field, value))",
+        "Overlaid(found.get(field), _timeless(field, value))",
     ),
-    Mutant(overlay._beneath, "if found.get(field) == each.shown", "if True"),
-    Mutant(overlay._beneath, "if found.get(field) == each.shown", "if False"),
+    Mutant(
+        overlay.overlay,
+        "Overlaid(base.get(field), _timeless(field, value))",
+        "Overlaid(base.get(field), value)",
+    ),
+    Mutant(overlay.overlay, " and not entries_of(node)", ""),
+    Mutant(overlay.overlay, "if each.entry is not None", "if True"),
+    Mutant(overlay._beneath, "_timeless(field, found.get(field)) == each.shown", "True"),
+    Mutant(overlay._beneath, "_timeless(field, found.get(field)) == each.shown", "False"),
+    Mutant(overlay._beneath, "_timeless(field, found.get(field))", "found.get(field)"),
     Mutant(overlay._beneath, "if value is not None", "if True"),
     Mutant(
         overlay.overlay,
-        "_wanted(facts_of(node, base), base, faults)",
-        "_wanted(facts_of(node, found), base, faults)",
+        "effects_of(facts := facts_of(node, base), faults)",
+        "effects_of(facts := facts_of(node, found), faults)",
     ),
     # What faults show.
     Mutant(overlay._wanted, "if field not in base", "if True"),
@@ -32,9 +43,19 @@ MUTANTS = (
     Mutant(overlay._taint, "if taint.value", "if True"),
     Mutant(overlay._since, 'field.surface != "taints"', "False"),
     Mutant(overlay._since, "have is not None", "False"),
-    Mutant(overlay._since, "{**have, _ADDED: None} == {**value, _ADDED: None}", "True"),
-    Mutant(effects.effects_of, 'fault.device == "missing"', "True"),
-    Mutant(effects.effects_of, "missing=len(missing)", "missing=1"),
+    Mutant(overlay._since, "_timeless(field, have) == value", "True"),
+    Mutant(overlay._since, "_timeless(field, have) == value", "have == value"),
+    Mutant(overlay._timeless, 'field.surface != "taints"', "False"),
+    Mutant(overlay._timeless, "value is None", "False"),
+    Mutant(
+        overlay._timeless,
+        "_ADDED not in value",
+        "False",
+        equivalent="the copy of a value without a time is equal to it",
+    ),
+    Mutant(overlay._timeless, "if name != _ADDED", "if True"),
+    Mutant(effects.signal_values, 'fault.device == "missing"', "True"),
+    Mutant(effects.signal_values, "missing=len(missing)", "missing=1"),
     Mutant(effects.shown_condition, "condition.status or dialect.bad_status", "dialect.bad_status"),
     Mutant(effects.shown_condition, "[: dialect.longest_message]", "[:]"),
     # Devices.

@@ -96,6 +96,10 @@ MUTANTS = (
     Mutant(life_plans._place, "is_host=is_host", "is_host=False"),
     Mutant(life_plans._levels, "memory.arrived or ", ""),
     Mutant(
+        life_plans._levels, "memory.blocked or ", "",
+        equivalent="a pod that a fault hits, or that remembers one, is looked at by itself",
+    ),
+    Mutant(
         life_plans._levels, " or memory.at is not now", "",
         equivalent="what is remembered is always of the moment of the look",
     ),
@@ -104,7 +108,9 @@ MUTANTS = (
     ),
     Mutant(life_plans._after, "source.hole_of_traced", "source.hole"),
     # The plans that are kept.
-    Mutant(LifePlans.outcome, "memory is not None and memory.arrived", "False"),
+    Mutant(LifePlans.outcome, "memory is not None and (memory.arrived or memory.blocked)", "False"),
+    Mutant(LifePlans.outcome, "memory.arrived or memory.blocked", "memory.blocked"),
+    Mutant(LifePlans.outcome, "memory.arrived or memory.blocked", "memory.arrived"),
     Mutant(LifePlans.outcome, "None if memory is None else tuple(memory.levels.items())", "None"),
     Mutant(LifePlans.outcome, "continue", "return None"),
 )  # fmt: skip

@@ -21,6 +21,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # A new checkout begins with what mypy knows of the last one: it compares what is in the files.
 TYPES = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kwokctl/tests/mypy.tar
 
+# Tests have words with mistakes on purpose.
+SPELLED = README.md CHANGELOG.md CONTRIBUTING.md Makefile docs kwokctl runtimes templates examples charts image benchmarks
+
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
 .PHONY: help demo dev fmt check unit contract e2e first-day smoke framework addons conformance test test-engines bench golden oracle docs build image images image-all components clean
@@ -28,7 +31,7 @@ E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/made ## the main job: 1,000 nodes and 2,000 pods, and how to go on
+demo: $(VENV)/installed ## the main job: 1,000 nodes and 2,000 pods, and how to go on
 	$(BIN)/kwokctl create cluster --nodes $(NODES) --pods $(PODS) --wait
 	@echo
 	@echo "$(NODES) nodes are Ready and $(PODS) pods are Running. Look at them:"
@@ -44,13 +47,15 @@ fmt: $(VENV)/made ## format the code and repair what ruff can repair
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
 
-check: $(VENV)/made ## format, lint, types, import contracts, generated pages
+check: $(VENV)/made ## format, lint, types, imports, spelling, links, pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@[ -d .mypy_cache ] || tar -xf "$(TYPES)" 2>/dev/null || true
 	$(BIN)/mypy
 	@mkdir -p "$(dir $(TYPES))" && tar -cf "$(TYPES).$$$$" .mypy_cache && mv "$(TYPES).$$$$" "$(TYPES)" || true
 	$(BIN)/lint-imports
+	$(BIN)/codespell $(SPELLED)
+	$(BIN)/python docs/links.py
 	@$(BIN)/python docs/generate.py --check
 
 unit: $(VENV)/made ## tests that need nothing but Python
@@ -85,8 +90,8 @@ conformance: $(VENV)/made components ## Kubernetes' own e2e.test, beside what ca
 test: $(VENV)/made ## everything that needs no container engine; installs nothing
 	$(BIN)/python -m tests.support.run_lanes test $(T)
 
-# Engines that are missing are installed by root with INSTALL=yes or CI=true only.
-test-engines: $(VENV)/made ## what needs Docker, Podman or kind; INSTALL=yes installs them
+# Engines and a browser that are missing are installed by root with INSTALL=yes or CI=true only.
+test-engines: $(VENV)/made ## with Docker, Podman, kind, chromium; INSTALL=yes installs
 	$(BIN)/python -m tests.support.run_lanes test-engines $(T)
 
 bench: $(VENV)/made ## measure, beside goals; B=NAME chooses one, such as soak
@@ -111,8 +116,9 @@ oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes for tests/golden again
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_matches.json
 	cd tests/support/cel_oracle && go run . structs ../../../kwokctl/expr/cel/structs.json
 
-docs: $(VENV)/made ## write the generated pages again
+docs: $(VENV)/made ## write the generated pages, and build the site in build/site
 	$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/build_site.py
 
 build: $(VENV)/made ## sdist and wheel in dist/
 	$(BIN)/python -m build
@@ -139,5 +145,9 @@ clean: ## remove the environment and everything else that git ignores
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/made: pyproject.toml tests/support/setup-venv
+# The first command of a new user has no use for what tests and checks need: four fifths of the environment.
+$(VENV)/installed: pyproject.toml tests/support/setup-venv
 	@tests/support/setup-venv "$(PYTHON)" "$(VENV)"
+
+$(VENV)/made: pyproject.toml tests/support/setup-venv
+	@tests/support/setup-venv "$(PYTHON)" "$(VENV)" dev,docs

@@ -180,8 +180,8 @@ class RequestError(KwokctlError):
 
     `status` is the HTTP status that the API server has, or would have, answered with; 0 when no
     answer came, or one that may be another soon. `reason` is the machine-readable
-    `metav1.Status.reason`, such as `AlreadyExists`. A full etcd has one id and one remedy, whoever
-    tells of it: etcd itself, or the API server.
+    `metav1.Status.reason`, such as `AlreadyExists`. A full etcd has one id and one remedy, whether etcd
+    reports it itself or the API server does.
     """
 
     path: ClassVar[str]

@@ -47,7 +47,7 @@ def backoff(tries: int, random: Random, *, first: float, most: float) -> float:
 async def retried(work: Callable[[], Awaitable[T]]) -> T:
     """Do `work`, and repeat it as long as it fails with a temporary error.
 
-    Raises RequestError for a refusal, a full etcd, for which somebody must make room, or after the last try. A try without an answer may have
+    Raises RequestError for a refusal, a full etcd, for which a person must make room, or after the last try. A try without an answer may have
     succeeded: a caller that writes must expect the next try to find that.
     """
     for pause in _PAUSES + _MORE:

@@ -102,7 +102,7 @@ def settle_heartbeat(
 
 
 def _grace(given: HeartbeatOptions, options: ClusterOptions) -> int:
-    """Return a grace period for which nobody asked: no other time alone may lose healthy nodes."""
+    """Return a grace period that the user has not set: no other time alone may lose healthy nodes."""
     usual = given.monitor_grace_period_milliseconds
     if given.kind == REAL:
         usual = _usual_grace(options.kube_version)

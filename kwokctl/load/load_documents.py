@@ -92,7 +92,7 @@ def _of_program(body: Mapping[str, Json], place: str) -> Iterator[Load]:
 
 
 def _check_hooks(document: Document, path: str) -> None:
-    """Raise ConfigError for commands from where somebody else may have written them."""
+    """Raise ConfigError for commands from where another user may have written them."""
     spec = document.body.get("spec")
     if not isinstance(spec, dict) or "hooks" not in spec:
         return

@@ -48,7 +48,7 @@ def demonstrate(words):
 def run(cluster, words, kind, _number, name):
     """Measure one run: a GPU of the training drops out.
 
-    Somebody notices when the training has ended, or was started anew a number of times, and repairs the node.
+    A person notices when the training has ended, or was started anew a number of times, and repairs the node.
     """
     with cluster.measure(record=f"{name}.jsonl.gz") as measured, remediator(cluster, words, kind):
         cluster.apply(training(words.workers))
@@ -121,7 +121,7 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=4, help="machines of the training")
     parser.add_argument("--spare", type=int, default=2, help="further machines")
     parser.add_argument(
-        "--noticed", type=int, default=3, help="restarts after which somebody repairs the node"
+        "--noticed", type=int, default=3, help="restarts after which a person repairs the node"
     )
     parser.add_argument(
         "--stop-at", type=float, default=20, metavar="PERCENT", help="of the remediator"

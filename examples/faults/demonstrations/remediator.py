@@ -70,7 +70,7 @@ class Remediator:
         return bool(shown & self.conditions)
 
     def act(self):
-        """Cordon and drain broken nodes that nobody has cordoned, unless too many are broken."""
+        """Cordon and drain broken nodes that are not cordoned yet, unless too many are broken."""
         stops = len(self.broken) * 100 > self.stop_at * len(self.nodes)
         if stops != self.is_stopped:
             self.is_stopped = stops

@@ -204,7 +204,7 @@ def _identity(setting: Setting) -> dict[str, Value]:
         "proxy-client-cert-file": setting.pki(f"{cluster_identities.FRONT_PROXY}.crt"),
         "proxy-client-key-file": setting.pki(f"{cluster_identities.FRONT_PROXY}.key"),
         # A user with a certificate for this name, as every approved request for one may ask for,
-        # would otherwise be taken for the API server, and could act as anybody.
+        # would otherwise be taken for the API server, and could act as any user.
         "requestheader-client-ca-file": setting.pki(f"{cluster_identities.FRONT_PROXY_CA}.crt"),
         "requestheader-allowed-names": cluster_identities.FRONT_PROXY,
         "requestheader-username-headers": "X-Remote-User",

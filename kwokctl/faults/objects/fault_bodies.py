@@ -7,7 +7,7 @@ from kwokctl.faults.objects.fault_schema import FaultSpec, FaultTarget, PodTarge
 from kwokctl.json_value import Json
 
 _ALWAYS = frozenset({"class", "target", "seed"})
-"""Fields that are written even if they have their default: whoever repeats a fault needs its seed."""
+"""Fields that are written even if they have their default: to repeat a fault takes its seed."""
 
 
 def fault_body(spec: FaultSpec, name: str = "") -> dict[str, Json]:

@@ -26,7 +26,7 @@ OPEN_FAULTS = "kwokctl.dev/open-faults"
 """The annotation."""
 KubeletState = Literal["not-ready", "silent", "rebooting", "late"]
 SILENT = frozenset({"silent", "rebooting"})
-"""The states in which a kubelet answers nobody and renews no Lease; one that is only not ready still answers."""
+"""The states in which a kubelet answers no request and renews no Lease; one that is only not ready still answers."""
 
 
 class WorkloadEffect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -1,7 +1,7 @@
 """The ResourceSlices of a node while its GPUs are at fault: taints of devices, and devices that are missing. Pure.
 
 What faults have changed stands in an annotation of each slice, the journal, which is written together with the change. So
-whoever writes the slice next knows which taints are those of faults, and what the missing devices were.
+the next writer of the slice knows which taints are those of faults, and what the missing devices were.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -52,7 +52,7 @@ def rules_of(policy: RepairPolicySpec, action: Action) -> ActionRules | None:
 def allowed_cause(policy: RepairPolicySpec, cause: RepairCause) -> RepairCause:
     """Return a cause with that label and that request only which triggers of the policy name.
 
-    The controller removes the label, and writes the status of the request, with its own rights; whoever may make a Repair writes its cause.
+    The controller removes the label, and writes the status of the request, with its own rights; each client that may create a Repair writes its cause.
     """
     labels = {each.label.key for each in policy.triggers if each.label is not None}
     kinds = {

@@ -28,7 +28,7 @@ class RequestTrigger(FaultPart, frozen=True, kw_only=True):
     node: Word = "spec.nodeName"
     """The field with the name of the node, as the names of the fields on the way to it."""
     accepted: Word = "status.startTime"
-    """The field that whoever works on the request sets."""
+    """The field that a client sets when it works on the request."""
     after: str = "0s"
     """The time that others have to accept it."""
     answer: bool = True

@@ -15,7 +15,7 @@ NODE_LABEL = "kwokctl.dev/node"
 REPAIR_LABEL = "kwokctl.dev/repair"
 """The label of the Fault that a node shows while it is repaired, with the name of the Repair."""
 RepairPhase = Literal["", "Queued", "Running", "Succeeded", "Failed", "Refused"]
-"""In this order: nobody has accepted it; it waits for a slot; it goes on; all faults of the node are over; some are left; it cannot be done."""
+"""In this order: no controller has accepted it; it waits for a slot; it is under way; all faults of the node are over; some are left; it cannot be done."""
 OVER = frozenset({"Succeeded", "Failed", "Refused"})
 TriggerWord = Literal["label", "cordoned", "deleted", "by-hand", "request"]
 

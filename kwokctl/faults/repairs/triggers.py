@@ -106,7 +106,7 @@ def due_of_request(
     body: Mapping[str, Json],
     now: float,
 ) -> Due | None:
-    """Return the repair that an object asks for; None if it names no node, or somebody has accepted it."""
+    """Return the repair that an object asks for; None if it names no node, or a client has accepted it."""
     node = field_at(body, request.node)
     if not isinstance(node, str) or not node or field_at(body, request.accepted) not in (None, ""):
         return None
@@ -157,7 +157,7 @@ def _has_answered(repair: StoredRepair, cordon: RepairCause) -> bool:
 
 
 def last_writer(fields: Sequence[Mapping[str, Json]], path: Sequence[str]) -> tuple[str, str]:
-    """Return the manager that has a field of an object, and the time of its last change; empty if nobody is known."""
+    """Return the manager that has a field of an object, and the time of its last change; empty if none is recorded."""
     for entry in fields:
         found: Json = entry.get("fieldsV1") or {}
         for step in path:

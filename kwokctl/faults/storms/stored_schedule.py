@@ -11,7 +11,7 @@ from kwokctl.faults.storms.schedule_schema import FaultScheduleSpec
 SCHEDULE_LABEL = "kwokctl.dev/fault-schedule"
 """The label of the Faults and FaultPages of a schedule, with its name."""
 SchedulePhase = Literal["Pending", "Running", "Completed", "Stopped"]
-"""In this order: it has not started; faults come; its horizon is over; somebody has stopped it."""
+"""In this order: it has not started; faults come; its horizon is over; it was stopped."""
 OVER = frozenset({"Completed", "Stopped"})
 
 

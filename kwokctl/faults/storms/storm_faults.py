@@ -39,7 +39,7 @@ def fault_name(schedule: str, number: int) -> str:
 
 
 def owning_schedule(fault: ObjectMeta) -> OwnerReference | None:
-    """Return the schedule that has brought a Fault; None for one that somebody else has made."""
+    """Return the schedule that has brought a Fault; None for one that another client has made."""
     return next((e for e in fault.owner_references if e.kind == FAULT_SCHEDULES.kind), None)
 
 

@@ -1,6 +1,6 @@
 """The filters of a target, one after the other: names, unit of the fleet, expression. Pure.
 
-If one leaves nothing, it says so: whoever wrote the target sees which part of it is too narrow.
+If one leaves nothing, it says so: the author of the target sees which part of it is too narrow.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

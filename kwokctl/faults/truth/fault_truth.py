@@ -67,7 +67,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
 
     entry: TruthEntry
     part: CoursePart | None = None
-    """The fault itself, or the one that followed from it; None if nobody can read it any more."""
+    """The fault itself, or the one that followed from it; None if it cannot be read any more."""
     signal: FaultSignal | None = None
     """The signal that a dialect shows; None for a line about something else."""
     ended: tuple["Happening", ...] = ()

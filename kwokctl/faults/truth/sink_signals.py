@@ -58,7 +58,7 @@ class SinkSignal(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def sink_signals(happening: Happening, node: HitNode | None) -> Iterator[SinkSignal]:
     """Yield the documents on a happening; none for one that no stack notices. `node` is None if it is gone.
 
-    The end of a fault has a document for each signal that is shown no longer, or one if nobody showed any.
+    The end of a fault has a document for each signal that is shown no longer, or one if none was shown.
     """
     entry = happening.entry
     if entry.phase not in _TOLD:

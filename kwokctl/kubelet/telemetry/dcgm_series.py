@@ -142,7 +142,7 @@ OPTIONAL: Sequence[GpuSeries] = (
     _counter("DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", "Packets that NVLinks had to send again."),
     _counter("DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", "Recoveries of NVLinks from errors."),
 )  # fmt: skip
-"""The ones that an exporter's list leaves out until somebody adds them; all is well, so they are 0."""
+"""The ones that an exporter's list leaves out until its user adds them; all is well, so they are 0."""
 NEW_NAMES: Mapping[str, str] = {
     "DCGM_FI_DEV_XID_ERRORS": "DCGM_FI_DEV_XID_ERROR",
     "DCGM_FI_DEV_GPU_TEMP": "DCGM_FI_DEV_GPU_TEMP_CELSIUS",

@@ -62,11 +62,11 @@ class NodeGpus:
             if work is None or part.device_id in used:
                 continue
             room = round(work.room * part_of(mig_profile(part.resource)))
-            nobody = GpuUser(
+            unused = GpuUser(
                 namespace="", pod="", uid="", container="", device_id=part.device_id,
                 resource=part.resource, room=room, instance=part.instance,
             )  # fmt: skip
-            work.free = (*work.free, nobody)
+            work.free = (*work.free, unused)
 
     def _uses(self) -> Mapping[int, Sequence[GpuUse]]:
         """Return the running containers that use a GPU, by its index."""

@@ -278,9 +278,9 @@ class IncidentsFigures(FigurePlace):
     signal_delay = Named(DistributionFigure)
     """From a fault to the first signal of it on the node (s)."""
     to_detect = Named(DistributionFigure)
-    """From the first signal to the first act of somebody (s)."""
+    """From the first signal to the first reaction of a client (s)."""
     to_act = Named(DistributionFigure)
-    """From a fault to the first act of somebody (s)."""
+    """From a fault to the first reaction of a client (s)."""
     to_cordon = Named(DistributionFigure)
     """From a fault until pods are kept away (s)."""
     to_drain = Named(DistributionFigure)
@@ -304,7 +304,7 @@ class IncidentsFigures(FigurePlace):
     availability = Named(NumberFigure)
     """MTBF / (MTBF + MTTR) (%)."""
     recall = Named(NumberFigure)
-    """Faults, but for benign ones, that somebody has reacted to (%)."""
+    """Faults, but for benign ones, that a client has reacted to (%)."""
     precision = Named(NumberFigure)
     """Reactions that such a fault explains (%)."""
     over_cordon = Named(NumberFigure)

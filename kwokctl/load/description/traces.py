@@ -142,7 +142,7 @@ def _seconds(path: Path, line: int, time: Json) -> tuple[float, bool]:
 
 
 def _recorded(path: Path) -> Iterator[TraceRow]:
-    """Yield the objects that somebody created; others were made by controllers."""
+    """Yield the objects that a user created; others were made by controllers."""
     try:
         for line, value in ObjectFile(path).actions(0):
             action = msgspec.convert(value, RecordedAction)

@@ -64,7 +64,7 @@ def open_of(incidents: Sequence[Incident]) -> Value:
 
 
 def recall(incidents: Sequence[Incident]) -> Value:
-    """Return the percentage of incidents, but for benign ones, that somebody has reacted to."""
+    """Return the percentage of incidents, but for benign ones, that a client has reacted to."""
     known = [each for each in incidents if not each.is_benign]
     missed = [each for each in known if not each.is_noticed]
     if not known:

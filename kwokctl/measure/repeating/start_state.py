@@ -1,17 +1,18 @@
 """The state with which each run begins: that of a mark, or what a command of the user makes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 from kwokctl.clusters.overview.gather import count_nodes
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.make_mark import MarkBounds, drop_marks, mark_cluster
 from kwokctl.clusters.time_travel.reach import reached
-from kwokctl.clusters.time_travel.rewind import rewind_cluster
+from kwokctl.clusters.time_travel.rewind import Rewound, rewind_cluster
 from kwokctl.clusters.time_travel.stored_marks import Marks
-from kwokctl.errors import CommandError, ConflictError, TimedOutError
+from kwokctl.errors import BusyError, CommandError, ConflictError, TimedOutError
 from kwokctl.host.process import run_in_view
 from kwokctl.kube.collections.paging import ListQuery, count
 from kwokctl.kube.kubeconfig.access import load_access
@@ -22,6 +23,7 @@ from kwokctl.measure.running.request import MeasuredCluster
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 
+T = TypeVar("T")
 MARK = "kwokctl-measure"
 """The name of the mark. One that a killed command has left is the only way back from what it made."""
 _NOT_REWOUND = (
@@ -31,7 +33,8 @@ _NOT_REWOUND = (
 _ONLY_SEEN = "only pods and nodes were waited for after each --reset: other work may have gone on"
 _LOOKS = 4
 _WITHIN = 300.0
-"""Seconds after which pods and nodes must not change any more."""
+"""Seconds after which pods and nodes must not change any more, and no other command may use the cluster."""
+_POLL = 0.2
 
 
 class StartState(Protocol):
@@ -80,7 +83,7 @@ class MarkedState:
         """Rewind, and wait until what the rewind has caused is over."""
         assert self._plane is not None
         since = await self._plane.revision()
-        done = await rewind_cluster(self._home, self._cluster, MARK)
+        done = await self._rewound()
         self._unsettled |= dict.fromkeys(done.unsettled)
         with self._home.progress.step("Waiting until the control plane stands still"):
             await self._plane.until_still(since)
@@ -95,16 +98,42 @@ class MarkedState:
             found.append(f"these objects did not stay as they were at the mark: {names}")
         return found
 
+    async def _rewound(self) -> Rewound:
+        return await when_released(
+            partial(rewind_cluster, self._home, self._cluster, MARK), self._home.progress.note
+        )
+
     async def _leave(self) -> None:
         """Go back to the mark and drop it; where that fails the mark is kept, and an error says so."""
         try:
-            await rewind_cluster(self._home, self._cluster, MARK)
+            await self._rewound()
         except BaseException:
             self._home.progress.warn(
                 f"the cluster is not as it was; go back with: kwokctl --name {self._cluster} snapshot rewind {MARK}"
             )
             raise
         await drop_marks(self._home, self._cluster, MARK, every=False)
+
+
+async def when_released(
+    work: Callable[[], Awaitable[T]], note: Callable[[str], None], *, within: float = _WITHIN
+) -> T:
+    """Do `work` as soon as no other command holds the lock that it takes: one of a second must not end hours of runs.
+
+    `note` is called once, if it has to wait. BusyError if the lock is held for longer than `within` seconds.
+    """
+    now = asyncio.get_running_loop().time
+    until, noted = now() + within, False
+    while True:
+        try:
+            return await work()
+        except BusyError as e:
+            if now() >= until:
+                raise
+            if not noted:
+                note(f"{e}; the rewind waits for that")
+            noted = True
+        await asyncio.sleep(_POLL)
 
 
 def demand_unmarked(marks: Marks, cluster: ClusterName) -> None:

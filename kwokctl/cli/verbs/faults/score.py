@@ -72,7 +72,7 @@ def score(
     ] = None,
     output: Annotated[str, format_option(*_FORMATS, usual="table")] = "",
 ) -> None:
-    """Judge how the cluster, and whoever looks after it, reacted to the faults of a run.
+    """Judge how the cluster and its remediators reacted to the faults of a run.
 
     Each figure is measured (a client has seen it), simulated (it was drawn) or inferred. wide adds a line for each incident, with the times
     after its beginning; json and yaml give {record, seconds, figures, groups, incidents, remarks}.

@@ -178,7 +178,7 @@ def stop(
     *,
     output: Output = "",
 ) -> None:
-    """Stop a schedule: no further faults come, and those that are open stay until their time is over or somebody clears them."""
+    """Stop a schedule: no further faults come, and those that are open stay until their time is over or they are cleared."""
     from kwokctl.clusters.faults.stop_storm import stop_storm
 
     if call.is_dry_run:

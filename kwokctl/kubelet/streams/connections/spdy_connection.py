@@ -68,7 +68,7 @@ class SpdyConnection:
         """Speak SPDY over what was upgraded."""
         self._wire = _Wire(raw)
         self._protocol = self._wire.protocol
-        # Whoever has accepted a stream decides how long it is of use.
+        # The handler that has accepted a stream decides how long it is of use.
         self._streams: WeakValueDictionary[int, SpdyStream] = WeakValueDictionary()
         self._opened: asyncio.Queue[SpdyStream] = asyncio.Queue()
 

@@ -22,6 +22,7 @@ from tests.support.engine_command import EngineCommand
 from tests.support.gap import port_taken_in_the_gap
 from tests.support.greeter import demand_refusal, folder_for_containers, page_of
 from tests.support.installed import Installed, taken_port, until
+from tests.support.measured_runs import report_of
 from tests.support.node_image import NoImageError, node_image
 from tests.support.on_kind import OWN, PATIENCE, create, fake_nodes, own_file
 
@@ -182,11 +183,10 @@ def test_a_command_is_measured_by_the_clusters_name_and_by_its_kubeconfig(
     kubeconfig.write_text(main.ok("get", "kubeconfig"))
     web.write_text(json.dumps(deployment(f"by-{by}", 20)))
     chosen = ("--kubeconfig", str(kubeconfig)) if by == "kubeconfig" else ()
-    words = (*chosen, "--record", str(tmp_path / "run.gz"), "-o", "json")
+    words = (*chosen, "--", "kubectl", "create", "-f", str(web))
 
-    said = main.ok("measure", *words, "--", "kubectl", "create", "-f", str(web), timeout=PATIENCE)
+    report = report_of(main, tmp_path / "run.gz", *words, timeout=PATIENCE)
 
-    report = json.loads(said)
     main.kubectl("delete", "deployment", f"by-{by}")
     until("its pods are gone", lambda: not main.objects("pods", "-l", f"app=by-{by}"))
     assert report["verdict"]["passed"], report["verdict"]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.changing import documents
 from tests.support.installed import Installed, until
+from tests.support.measured_runs import run_measure
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -301,5 +302,5 @@ def test_a_bulk_load_is_written_past_the_api_server_and_says_so(
     record = ("--record", str(tmp_path / "record.gz"))
     installed.ok("load", "clear")
     until("all is gone", lambda: not made(installed, "pods", "jobs"))
-    done = installed.ok("measure", "--load", str(tmp_path / "load.yaml"), *record, "-o", "json")
+    done = run_measure(installed, "--load", str(tmp_path / "load.yaml"), *record, "-o", "json").out
     assert json.loads(done)["conditions"]["written past the API server"] == "bulk"

@@ -7,7 +7,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,6 +25,7 @@ from kwokctl.measure.record.record_names import newest_record
 from kwokctl.model import ClusterName
 from kwokctl.progress import Silent
 from tests.support.installed import Installed, until
+from tests.support.measured_runs import report_in, report_of, run_measure, value
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -54,19 +54,6 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     installed.ok("create", "cluster", "--wait", "--nodes", "10")
     yield installed
     installed.ok("delete", "cluster")
-
-
-def measured(cluster: Installed, record: Path, *words: str, code: int = 0) -> dict[str, Any]:
-    """Measure, and return the report."""
-    done = cluster.run("measure", "--record", str(record), "-o", "json", *words)
-    assert done.code == code, f"{done.out}{done.err}"
-    report: dict[str, Any] = json.loads(done.out)
-    return report
-
-
-def value(report: dict[str, Any], figure: str) -> dict[str, Any]:
-    found: dict[str, Any] = report["figures"][figure]["value"]
-    return found
 
 
 def shell(text: str) -> tuple[str, ...]:
@@ -156,7 +143,7 @@ def test_the_record_has_what_etcd_has_in_its_order(cluster: Installed, tmp_path:
     (tmp_path / "job.yaml").write_text(_JOB)
     record = tmp_path / "run.jsonl.gz"
 
-    report = measured(
+    report = report_of(
         cluster,
         record,
         *shell(
@@ -187,8 +174,8 @@ def test_a_record_gives_the_same_report_again(cluster: Installed, tmp_path: Path
     record = tmp_path / "run.jsonl.gz"
     command = shell("kubectl create job again --image=x; kubectl delete job again --wait=false")
 
-    report = measured(cluster, record, *command)
-    again = json.loads(cluster.ok("measure", str(record), "-o", "json"))
+    report = report_of(cluster, record, *command)
+    again = report_in(run_measure(cluster, str(record), "-o", "json").out)
 
     assert again == report
 
@@ -197,9 +184,9 @@ def test_whole_objects_give_the_same_counts(cluster: Installed, tmp_path: Path) 
     record = tmp_path / "run.jsonl.gz"
     command = ("--", "kubectl", "create", "deployment", "whole", "--image=x", "--replicas=4")
 
-    report = measured(cluster, record, "--full", *command)
+    report = report_of(cluster, record, "--full", *command)
     cluster.delete("deployment", "whole", "--wait=false")
-    whole = json.loads(cluster.ok("measure", str(tmp_path / "run.yaml.gz"), "-o", "json"))
+    whole = report_in(run_measure(cluster, str(tmp_path / "run.yaml.gz"), "-o", "json").out)
 
     for figure in ("pods.created", "pods.bound", "pods.running", "pods.ready"):
         assert value(whole, figure) == value(report, figure)
@@ -213,10 +200,10 @@ def test_what_is_not_scheduled_keeps_a_run_from_draining(
     command = shell(f"kubectl run stuck --image=x --overrides='{pod}'")
     words = ("--timeout", "5s", "--assert", "pods.created == 1", *command)
 
-    report = measured(cluster, tmp_path / "1.gz", *words, code=1)
+    report = report_of(cluster, tmp_path / "1.gz", *words, code=1)
     cluster.delete("pod", "stuck", "--wait=false", "--force")
     allowed = ("--timeout", "5s", "--allow-undrained", *command)
-    other = measured(cluster, tmp_path / "2.gz", *allowed)
+    other = report_of(cluster, tmp_path / "2.gz", *allowed)
     cluster.delete("pod", "stuck", "--wait=false", "--force")
 
     assert report["verdict"]["problems"] == ["not drained: 1 pods unschedulable (Insufficient cpu)"]
@@ -249,7 +236,7 @@ def test_a_deployment_that_no_controller_has_seen_keeps_a_run_from_draining(
     (tmp_path / "load.yaml").write_text(_DEPLOYMENTS)
     words = ("--load", str(tmp_path / "load.yaml"), "--timeout", "8s")
     with cluster.paused("kube-controller-manager"):
-        report = measured(cluster, tmp_path / "run.gz", *words, code=1)
+        report = report_of(cluster, tmp_path / "run.gz", *words, code=1)
     cluster.ok("load", "clear")
 
     stopped, not_drained = report["verdict"]["problems"]
@@ -280,7 +267,7 @@ def test_a_run_ends_when_what_was_asked_for_holds(cluster: Installed, tmp_path: 
 
     words = ("-l", "app=before", "--until", "pods.running >= 5")
     scaling = ("--", "kubectl", "scale", "deployment", "before", "--replicas=5")
-    report = measured(cluster, tmp_path / "run.gz", *words, *scaling)
+    report = report_of(cluster, tmp_path / "run.gz", *words, *scaling)
     cluster.delete("deployment", "before", "--wait=false")
 
     assert value(report, "pods.created")["value"] == 3
@@ -299,7 +286,7 @@ def test_any_cluster_is_measured_by_its_kubeconfig(cluster: Installed, tmp_path:
     )
     command = ("--", "kubectl", "create", "deployment", "other", "--image=x", "--replicas=3")
 
-    report = measured(elsewhere, tmp_path / "run.gz", *words, *command)
+    report = report_of(elsewhere, tmp_path / "run.gz", *words, *command)
     cluster.delete("deployment", "other", "--wait=false")
 
     assert value(report, "pods.running")["value"] == 3
@@ -341,7 +328,9 @@ def test_of_loads_only_what_they_have_made_counts(cluster: Installed, tmp_path: 
     record = tmp_path / "run.gz"
     words = ("--load", str(tmp_path / "load.yaml"), "--by", "load", "--assert", "refusals == 0")
 
-    report = measured(cluster, record, *words, "--", "kubectl", "run", "other", "--image=x", code=1)
+    report = report_of(
+        cluster, record, *words, "--", "kubectl", "run", "other", "--image=x", code=1
+    )
     cluster.delete("pod", "other", "--wait=false")
     cluster.ok("load", "clear")
 
@@ -373,7 +362,7 @@ def test_a_recording_in_the_background_goes_on_until_it_is_stopped(
     cluster.deploy("afternoon", replicas=3)
     until("three are recorded", lambda: record.exists() and _running(record) == 3)
     asserted = ("--assert", "latency.up.count == 3", "--assert", "pods.running == 3")
-    out = cluster.ok("measure", "stop", "--by", "label:app", "-o", "json", *asserted)
+    out = run_measure(cluster, "stop", "--by", "label:app", "-o", "json", *asserted).out
     cluster.delete("deployment", "afternoon", "--wait=false")
 
     report = json.loads(out)

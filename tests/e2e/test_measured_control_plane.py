@@ -15,6 +15,7 @@ import pytest
 from kwokctl.host.paths import ClusterPaths
 from tests.support import changing
 from tests.support.installed import Installed
+from tests.support.measured_runs import report_in, report_of, run_measure, value
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -60,18 +61,6 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 
 def paths(cluster: Installed) -> ClusterPaths:
     return ClusterPaths(cluster.workdir / "clusters" / cluster.name)
-
-
-def report_of(cluster: Installed, record: Path, *words: str, code: int = 0) -> dict[str, Any]:
-    done = cluster.run("measure", "--record", str(record), "-o", "json", *words)
-    assert done.code == code, f"{done.out}{done.err}"
-    found: dict[str, Any] = json.loads(done.out)
-    return found
-
-
-def value(report: dict[str, Any], figure: str) -> dict[str, Any]:
-    found: dict[str, Any] = report["figures"][figure]["value"]
-    return found
 
 
 def metrics(cluster: Installed, component: str) -> Text:
@@ -126,7 +115,7 @@ def test_figures_are_those_of_the_texts_before_and_after(
     command = ("--", "kubectl", "create", "deployment", "web", "--image=x", f"--replicas={_PODS}")
     report = report_of(cluster, record, *asked, *command)
     after = {name: metrics(cluster, name) for name in names}
-    again = json.loads(cluster.ok("measure", str(record), "-o", "json"))
+    again = report_in(run_measure(cluster, str(record), "-o", "json").out)
     cluster.delete("deployment", "web")
 
     _check_api_server(report, before["kube-apiserver"], after["kube-apiserver"])

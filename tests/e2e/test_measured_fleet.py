@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.installed import Installed, until
+from tests.support.measured_runs import report_of
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -34,8 +35,7 @@ def scale(fleet: Installed, nodes: int) -> None:
 
 
 def measured(fleet: Installed, record: Path, *words: str) -> dict[str, Any]:
-    report = fleet.ok("measure", "--record", str(record), "-o", "json", *words)
-    figures: dict[str, Any] = json.loads(report)["figures"]
+    figures = report_of(fleet, record, *words)["figures"]
     return {name: figure["value"] for name, figure in figures.items()}
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.support.changing import documents
 from tests.support.installed import Installed
 from tests.support.kinds_of_any_fields import definition
+from tests.support.measured_runs import report_in, run_measure
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -116,7 +117,7 @@ def test_gangs_bound_in_part_go_to_zero_with_the_gangs_of_kubernetes(
     )
 
     limits = ("--assert-file", str(_EXAMPLE / "limits.yaml"))
-    report = json.loads(cluster.ok("measure", *words, *limits, "-o", "json"))
+    report = report_in(run_measure(cluster, *words, *limits, "-o", "json").out)
     cluster.ok("load", "clear")
 
     default, native = (report["groups"]["load"][name] for name in ("default", "native"))
@@ -161,7 +162,7 @@ def test_membership_and_size_are_read_of_every_kind(cluster: Installed, tmp_path
     words = ("--gang-label", "example.com/gang", "--by", "gang")
     record = ("--full", "--record", str(tmp_path / "x.gz"))
 
-    out = cluster.ok("measure", *words, *record, "-o", "json", "--", "sh", "-ec", command)
+    out = run_measure(cluster, *words, *record, "-o", "json", "--", "sh", "-ec", command).out
     cluster.delete("pods", "--all", "--wait=false")
 
     report = json.loads(out)
@@ -178,6 +179,6 @@ def test_membership_and_size_are_read_of_every_kind(cluster: Installed, tmp_path
     assert whole == [*_MEMBERS][_NEED_THREE:]
     assert value(by_kind["workloads.kueue.x-k8s.io"], "gangs.dispatch")["count"] == 1
     assert value(report["figures"], "gangs.most_waiting")["value"] >= _NEED_THREE
-    whole_objects = json.loads(cluster.ok("measure", str(tmp_path / "x.yaml.gz"), "-o", "json"))
+    whole_objects = report_in(run_measure(cluster, str(tmp_path / "x.yaml.gz"), "-o", "json").out)
     seen = value(whole_objects["figures"], "gangs")["detail"]
     assert seen == {kind: 1 for kind in _MEMBERS if kind != "example.com/gang"}

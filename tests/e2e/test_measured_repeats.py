@@ -10,6 +10,7 @@ import pytest
 
 from kwokctl.measure.repeating.start_state import MARK
 from tests.support.installed import Installed, until
+from tests.support.measured_runs import run_measure
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
@@ -77,10 +78,9 @@ def test_each_run_begins_with_the_same_state_and_the_cluster_is_left_as_it_was(
     )
     words = ("--repeat", "2", "--warm-up", "1", "--record", str(tmp_path / "web.jsonl.gz"))
 
-    done = cluster.run("measure", *words, "-o", "json", "--", "sh", "-ec", script)
+    out = run_measure(cluster, *words, "-o", "json", "--", "sh", "-ec", script).out
 
-    assert done.code == 0, f"{done.out}{done.err}"
-    report = json.loads(done.out)
+    report = json.loads(out)
     assert value(report, "pods.created")["values"] == [5, 5]
     assert value(report, "pods.created_to_bound.p50")["median"] > 0
     # Of kube-controller-manager's Events, one a node, none falls into a run.
@@ -158,12 +158,10 @@ def test_any_cluster_is_reset_by_a_command(cluster: Installed, tmp_path: Path) -
         "--reset", "kubectl delete deployment web --ignore-not-found --wait",
     )  # fmt: skip
 
-    done = elsewhere.run(
-        "measure", *words, "--", "kubectl", "create", "deployment", "web", "--image=x"
-    )
+    command = ("--", "kubectl", "create", "deployment", "web", "--image=x")
+    done = run_measure(elsewhere, *words, *command)
     cluster.delete("deployment", "web")
 
-    assert done.code == 0, f"{done.out}{done.err}"
     report = json.loads(done.out)
     assert value(report, "pods.running")["values"] == [1, 1]
     assert marks(cluster) == ["mine"]
@@ -177,10 +175,7 @@ def test_two_commands_are_measured_in_turn_and_compared(cluster: Installed, tmp_
     )  # fmt: skip
     words = ("--repeat", "1", "--record", str(tmp_path / "two.jsonl.gz"), "-o", "json")
 
-    done = cluster.run("measure", "compare", *commands, *words)
-
-    assert done.code == 0, f"{done.out}{done.err}"
-    comparison = json.loads(done.out)
+    comparison = json.loads(run_measure(cluster, "compare", *commands, *words).out)
     assert [comparison[side]["records"] for side in "ab"] == [
         [str(tmp_path / f"two-{side}-1.jsonl.gz")] for side in "ab"
     ]

@@ -8,6 +8,7 @@ import pytest
 
 from kwokctl.measure.pages.page_data import FleetItem, PageData, WaterfallItem
 from tests.support.installed import Installed
+from tests.support.measured_runs import run_measure
 from tests.support.pages import document_of, items_of, numbers_of_page
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e, pytest.mark.timeout(600, func_only=True)]
@@ -50,7 +51,7 @@ def written(fleet: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     script.write_text(f"cd {folder}\n{SCRIPT}")
     reports = ("--report", f"{folder}/run.html", "--report", f"{folder}/run.json")
     record = ("--record", f"{folder}/run.jsonl.gz")
-    fleet.ok("measure", *record, *reports, "--allow-undrained", "--", "sh", str(script))
+    run_measure(fleet, *record, *reports, "--allow-undrained", "--", "sh", str(script))
     return folder
 
 
@@ -108,7 +109,7 @@ def test_the_record_makes_the_same_page_again(
     fleet: Installed, written: Path, page: PageData
 ) -> None:
     again = document_of(
-        fleet.ok("measure", str(written / "run.jsonl.gz"), "-o", "html", "--allow-undrained")
+        run_measure(fleet, str(written / "run.jsonl.gz"), "-o", "html", "--allow-undrained").out
     )
 
     assert numbers_of_page(again) == numbers_of_page(page)

@@ -91,18 +91,18 @@ def _figures(numbers: Sequence[RepeatedNumber]) -> Table:
         )
         for each in numbers
     ]
-    headings = ("figure", "median", "least", "most", "")
+    headings = ("figure", "median", "least", "most", "range")
     return Table(title="Figures", headings=headings, rows=tuple(rows))
 
 
 def _beside(each: RepeatedNumber) -> str:
-    """Say how far the runs are apart, or that some lack the figure."""
+    """Say how far the runs are apart, as a part of the median, or that some lack the figure."""
     if each.median is None:
         return f"in {len(each.known)} of {len(each.values)} runs"
     if not each.median:
         return ""
     spread = (max(each.known) - min(each.known)) / abs(each.median)
-    return f"range {spread:.0%}" if spread else ""
+    return f"{spread:.0%}" if spread else ""
 
 
 def _assertion(judged: RepeatedJudgement) -> str:

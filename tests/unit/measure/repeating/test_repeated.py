@@ -167,7 +167,7 @@ def test_each_form_has_the_values_of_all_runs(tmp_path: Path) -> None:
     assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
     markdown = (tmp_path / "all.md").read_text("utf-8").splitlines()
     assert (
-        "| pods.created\\_to\\_bound.p99 | 200.0 ms | 100.0 ms | 400.0 ms | range 150% |"
+        "| pods.created\\_to\\_bound.p99 | 200.0 ms | 100.0 ms | 400.0 ms | 150% |"
         in markdown
     )
 

@@ -4,7 +4,7 @@
 
 Each story begins with a cluster just made by `kwokctl create cluster`. Times run from a command's
 start until a watch of this program's own has seen the last object; such a watch costs a tenth of the time of 10,000 nodes, so in the
-story "nodes" nobody watches, the time ends with the command, and all nodes are looked at afterwards. Figures are added to
+story "nodes" no client watches, the time ends with the command, and all nodes are looked at afterwards. Figures are added to
 docs/explanation/performance.json after the turns of a story, as medians, unless `--scale` makes them smaller than the goals
 speak of; `make docs` makes a page of them.
 """

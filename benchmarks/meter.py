@@ -57,7 +57,7 @@ class Meter:
         return Measured(took, cpu, await ended_watches(self.pool) - ended)
 
     async def command(self, do: Callable[[], Awaitable[object]]) -> Measured:
-        """Do something while nobody else watches, and measure it until it has returned."""
+        """Do something while no other client watches, and measure it until it has returned."""
         ended, before = await ended_watches(self.pool), self._spent()
         began = time.perf_counter()
         await do()

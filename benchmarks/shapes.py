@@ -3,7 +3,7 @@
     python -m benchmarks.shapes [--shape dgx-h100] [--dialect dgx] [--scale 0.1] [--turns 3] [--into FILE]
 
 Three new clusters take turns: one gets plain nodes, one as many of the shape, with their labels, devices and places, and
-one nodes of the shape that say they are healthy in a dialect of faults, too. Nobody else watches. The ratio is that of each turn, so
+one nodes of the shape that say they are healthy in a dialect of faults, too. No other client watches. The ratio is that of each turn, so
 a machine that is slow for minutes is so for all.
 """
 

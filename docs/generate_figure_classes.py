@@ -1,4 +1,4 @@
-"""Writes the classes of `kwokctl/library/measuring/run_figures.py`, by which Python programs reach figures, from the catalogue."""
+"""Writes the classes of `kwokctl/library/measuring/run_figures.py`, with which Python programs reach figures, from the catalogue."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -26,7 +26,7 @@ async def for_each(
     """Work on every item, `at_once` of them at a time, taking them in their order.
 
     After a failure no other item is taken, and the work under way is finished: a quota counts an
-    object whose creation is called off, though it may never exist. Then the first failure is raised
+    object whose creation is cancelled, though it may never exist. Then the first failure is raised
     as it is.
     """
     waiting = iter(items)

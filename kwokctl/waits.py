@@ -1,7 +1,7 @@
 """Limits of waits: a total time, or a time without progress.
 
-A wait in all has to know how fast the machine is, so it is for those who say how long. What nobody
-has said ends when nothing has moved for long, as a Deployment's `progressDeadlineSeconds` does.
+A total time depends on how fast the machine is, so it is for the user to give. Where none is given a wait
+ends when nothing has moved for long, as a Deployment's `progressDeadlineSeconds` does.
 """
 
 from collections.abc import AsyncIterator, Callable

@@ -27,7 +27,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the Fault."""
     code: int
     retry_after: int = 0
-    """Seconds after which the client may ask again, as it is told; 0 to say nothing."""
+    """Seconds of `Retry-After` in the answer; 0 for an answer without."""
 
 
 class Treatment(msgspec.Struct, frozen=True, kw_only=True):

@@ -53,7 +53,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
     def is_exempt(self) -> bool:
         """Whether no fault may hit it: health, and what faults are made, shown and cleared with.
 
-        Those are kwokctl's own kinds, whoever asks for them, and what its controller needs beside the writes of its kubelets.
+        Those are requests of all users for kwokctl's own kinds, and requests of its controller that are not its kubelets'.
         """
         if self.is_health or self.group == FAULTS.group:
             return True

@@ -1,6 +1,6 @@
 """Finds out who a client of the proxy is: by its certificate for the API server, and by its token for faults. Pure.
 
-The API server believes the headers `X-Remote-…` of whoever shows the certificate of its front proxy
+The API server believes the headers `X-Remote-…` of a client that shows the certificate of its front proxy
 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#authenticating-proxy). So the proxy shows that
 only on behalf of clients whose certificate it has verified, and passes no such header of a client on.
 """
@@ -22,7 +22,7 @@ _COMMON_NAME, _ORGANIZATION = "commonName", "organizationName"
 
 
 class UnfitNameError(Exception):
-    """A name in a certificate that no header can carry unchanged: the API server would read a name of somebody else."""
+    """A name in a certificate that no header can carry unchanged: the API server would read the name of another user."""
 
 
 class CertifiedUser(msgspec.Struct, frozen=True, kw_only=True):

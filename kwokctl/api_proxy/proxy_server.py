@@ -163,9 +163,9 @@ class ProxyServer:
 
 
 def _is_token_taken(request: Request, status: int) -> bool:
-    """Return whether the API server has taken the token of a request: an answer alone anybody gets.
+    """Return whether the API server has taken the token of a request: refused clients get an answer, too.
 
-    OPTIONS may be answered before anybody looks at the token, such as `OPTIONS *`.
+    The API server may answer OPTIONS, such as `OPTIONS *`, before it looks at the token.
     """
     has_token = bool(bearer_token(request.all_headers("authorization")))
     is_answer = status < _FIRST_ERROR or status in _OF_KNOWN

@@ -1,4 +1,4 @@
-"""Lets the commands of loads run only if the user has agreed: a load may be somebody else's file."""
+"""Lets the commands of loads run only if the user has agreed: another person may have written the load."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ _SHOWN = 3
 
 
 def demand(call: "Invocation", loads: Sequence["Load"], *, is_given: bool) -> None:
-    """Ask on the terminal unless the user has agreed by an option; UsageError for no, and where nobody can be asked."""
+    """Ask on the terminal unless the user has agreed by an option; UsageError for no, and without a terminal."""
     from kwokctl.load.sending.load_hooks import commands
 
     found = [command for when in ("before", "after") for command in commands(loads, when)]

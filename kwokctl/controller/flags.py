@@ -44,7 +44,7 @@ def parser() -> FlagParser:
     add("--server-token-file", type=Path,
         help="file for a new token, which clients must send for everything but health; without this flag only health is served")  # fmt: skip
     add("--fleet-metrics", default="", metavar="URL",
-        help="address of a kubelet server: its metrics and discovery, and the controller's own metrics, are served here to everybody, as in the original")  # fmt: skip
+        help="address of a kubelet server: its metrics and discovery, and the controller's own metrics, are served here to every client, as in the original")  # fmt: skip
     _add_parallelism(add)
     _add_leases(add)
     _add_etcd(add)

@@ -1,6 +1,6 @@
 """Limits the work of an evaluation, in steps: one is about an item of a list, or some letters.
 
-Steps are counted and not seconds, so that an expression fails on every machine or on none. Whoever
+Steps are counted and not seconds, so that an expression fails on every machine or on none. Code that
 makes a loop, or looks at a value that may be large, takes its steps.
 """
 

@@ -66,7 +66,7 @@ def format_seconds(seconds: int) -> str:
 
 
 def seconds_or_zero(text: str) -> float:
-    """Return the seconds of a duration; 0 for a text that is not a duration: anybody may have written it."""
+    """Return the seconds of a duration; 0 for a text that is not a duration: a user may have written it."""
     try:
         return parse_duration(text)
     except ExpressionError:

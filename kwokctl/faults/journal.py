@@ -1,7 +1,7 @@
 """The journal of a node: of each field that faults overlay, what lies beneath it. Pure.
 
-It stands in the node itself, so that it is written together with what the faults show, and undone by whoever
-holds the node: both exist, or neither ([ADR 125](../../docs/adr/0125-a-fault-is-an-overlay-with-a-journal.md)).
+It stands in the node itself, so that it is written together with what the faults show, and undone by the
+controller that holds the node: both exist, or neither ([ADR 125](../../docs/adr/0125-a-fault-is-an-overlay-with-a-journal.md)).
 """
 
 from collections.abc import Mapping

@@ -18,7 +18,7 @@ _LOOK = 0.2
 
 
 class LoopJob(Generic[T_co]):
-    """One piece of work, its result, and the way to call it off."""
+    """One piece of work, its result, and the way to cancel it."""
 
     def __init__(self, work: Coroutine[object, None, T_co]) -> None:
         self.result: Future[T_co] = Future()

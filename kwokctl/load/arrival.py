@@ -40,7 +40,7 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArrivalSink(Protocol):
-    """Is told of every arrival, in the order of their answers."""
+    """Receives every arrival, in the order of their answers."""
 
     def arrived(self, arrival: Arrival) -> None:
         """Receive an arrival; the call must be short."""

@@ -18,7 +18,7 @@ from kwokctl.progress import Progress, Silent
 from kwokctl.tasks import first_failure
 
 
-async def run_loads(  # noqa: PLR0913 - they say what is run, where, and who is told
+async def run_loads(  # noqa: PLR0913 - they say what is run, where, and what receives the results
     loads: Sequence[Load],
     access: Access,
     *,

@@ -42,7 +42,7 @@ class LivePage:
         self.board = Board(self.page)
 
     async def keep(self) -> None:
-        """Update the page until cancelled: nothing but the values of charts while nobody looks at it."""
+        """Update the page until cancelled; while no browser shows it, only the values of charts."""
         clock = asyncio.get_running_loop().time
         due = clock()
         while True:

@@ -47,7 +47,7 @@ class ViewRequest(msgspec.Struct, frozen=True, kw_only=True):
 async def viewing(
     home: Home, name: ClusterName, request: ViewRequest, clock: RunClock
 ) -> AsyncIterator[str]:
-    """Serve the page of a cluster while inside; yields its address, which whoever has it may open.
+    """Serve the page of a cluster while inside; yields its address, which each user who has it may open.
 
     Raises NotFoundError if there is no such cluster, ComponentError if its API server does not run, ConflictError if the port is in use.
     """

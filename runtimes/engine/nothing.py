@@ -7,7 +7,7 @@ from kwokctl.json_value import Json
 
 
 class NoSdk:
-    """Answers what a plan asks of the SDK; whoever wants to change something gets an AttributeError."""
+    """Answers what a plan asks of the SDK; a call that would change something raises AttributeError."""
 
     def __init__(self, *, is_podman: bool, is_rootless: bool) -> None:
         self.is_podman = is_podman

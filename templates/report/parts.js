@@ -89,7 +89,7 @@ function countBands(bands) {
   return `${words.join(" and ")} ${bands.length === 1 ? "is" : "are"} marked in the charts of time`;
 }
 
-/** Have a table open on paper, where nobody can open it, and as it was afterwards. */
+/** Have a table open on paper, where a reader cannot open it, and as it was afterwards. */
 function printedOpen(behind) {
   let open = false;
   addEventListener("beforeprint", () => {

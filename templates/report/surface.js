@@ -8,7 +8,7 @@ const TIME_KEYS = `${KEYS}, + and − zoom, 0 shows the whole time`;
 /**
  * Draws when the browser is about to paint, each picture at most once, and only those near the window.
  *
- * A live page gets hundreds of changes a second: what nobody sees is drawn when it comes into sight.
+ * A live page gets hundreds of changes a second: what is out of sight is drawn when it comes into sight.
  */
 class Scheduler {
   constructor() {

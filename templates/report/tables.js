@@ -22,7 +22,7 @@ function makeTable(page, first) {
     region.classList.toggle("whole", body.children.length > ROWS_SHOWN + ROWS_MORE);
   };
   const more = button("", showAll);
-  // Nobody can press a button on paper.
+  // A reader cannot press a button on paper.
   addEventListener("beforeprint", showAll);
   more.classList.add("more");
   let columns = null;

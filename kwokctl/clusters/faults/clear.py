@@ -101,7 +101,7 @@ async def _delete(cluster: FaultCluster, fault: StoredFault) -> None:
     try:
         await cluster.client.call("DELETE", FAULTS.path(None, fault.metadata.name), body)
     except ApiError as e:
-        if e.status != _NOT_THERE:  # somebody else was first
+        if e.status != _NOT_THERE:  # another client, or the garbage collector, was first
             raise
 
 

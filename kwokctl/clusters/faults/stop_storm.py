@@ -57,7 +57,7 @@ async def remove_storm(cluster: FaultCluster, schedule: StoredSchedule) -> None:
     try:
         await cluster.client.call("DELETE", FAULT_SCHEDULES.path(None, meta.name), body)
     except ApiError as e:
-        if e.status != _NOT_THERE:  # somebody else was first
+        if e.status != _NOT_THERE:  # another client was first
             raise
     selector = quote(f"{SCHEDULE_LABEL}={meta.name}")
     await cluster.client.call("DELETE", f"{FAULT_PAGES.path()}?labelSelector={selector}")

@@ -73,7 +73,7 @@ async def definitions_of(
             if spec.definition is not None:
                 try:
                     found[name] = read_definition(spec.definition)
-                except KwokctlError:  # written by somebody else: nothing is shown of it
+                except KwokctlError:  # not as a controller writes it: nothing is shown of it
                     continue
     return found
 

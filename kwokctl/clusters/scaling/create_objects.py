@@ -196,7 +196,7 @@ class SetCreation:
             raise error
 
     def _lacks(self, raw: bytes) -> str | None:
-        """Return what a sample lacks, and note it for whoever watches the step."""
+        """Return what a sample lacks, and note it for the progress that is shown."""
         verdict = self._judge(raw)
         self._awaited = "" if verdict.lacks is None else f"{verdict.name} {verdict.lacks}"
         return verdict.lacks

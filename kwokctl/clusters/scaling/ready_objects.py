@@ -33,7 +33,7 @@ class _NodeMetadata(_Metadata, rename="camel"):
 
     @property
     def is_broken(self) -> bool:
-        """Whether somebody has broken the node: a user, or a fault."""
+        """Whether a user, or a fault, has broken the node."""
         found = self.annotations or {}
         return (
             (self.labels or {}).get(DOWN) == "true"
@@ -104,7 +104,7 @@ class Verdict(msgspec.Struct, frozen=True):
     held_by: tuple[str, ...] = ()
     """Of an object that is being deleted: its finalizers."""
     is_broken: bool = False
-    """Whether a user, or a fault, has broken a node that is not ready: nobody waits for it."""
+    """Whether a user, or a fault, has broken a node that is not ready: `--wait` does not wait for it."""
 
 
 Judge = Callable[[bytes | msgspec.Raw], Verdict]
@@ -117,7 +117,7 @@ def judge_of(kind: str, *, keeps_taints: bool = False) -> Judge:
     A node is ready when its Ready condition is True and it is free of the not-ready taint, and broken if
     it is not ready and its kubelet is down or silent by a label or an annotation; a pod is ready
     when it runs or has succeeded; an object of any other kind when it exists. No object is ready
-    while it is being deleted. With `keeps_taints` the taint does not count: in that cluster nobody removes it.
+    while it is being deleted. With `keeps_taints` the taint does not count: in that cluster no controller removes it.
     """
     node = partial(_node, keeps_taints=keeps_taints)
     judges: dict[str, Judge] = {"Node": node, "Pod": _pod}

@@ -30,7 +30,7 @@ Confirm = Callable[[str], Awaitable[bool]]
 
 
 async def unasked(_question: str) -> bool:
-    """Agree: there is nobody to be asked."""
+    """Agree without a question: the user has agreed before, or there is no terminal."""
     return True
 
 

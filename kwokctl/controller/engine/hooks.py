@@ -190,7 +190,7 @@ class NodeHooks:
                 self._leases.hurry(name)  # there is something to do on it
 
     def _claim(self, node: ManagedNode, *, can_wait: bool, at_once: bool = False) -> None:
-        """Take the lease of a node, unless its kubelet is silent: then nobody holds it."""
+        """Take the lease of a node, unless its kubelet is silent: then no controller holds it."""
         if node.is_silent:
             self._leases.forget(node.name)
             self._nodes.set_hold(node.name, Hold.FOREIGN)

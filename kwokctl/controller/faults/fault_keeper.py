@@ -275,7 +275,7 @@ class FaultKeeper:
             self._beats.put(None)
 
     async def _renew(self, _: None) -> None:
-        """Keep the clock, and remove what nobody needs; look at all Faults when the post was won."""
+        """Keep the clock, and remove pages that no Fault needs; look at all Faults when this controller has become the leader."""
         try:
             await self._tend()
         except RequestError as e:

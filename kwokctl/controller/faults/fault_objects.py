@@ -133,7 +133,7 @@ class FaultObjects:
         await put_status(self._client, FAULTS, fault.metadata, fault.status, status)
 
     async def remove_page(self, name: str) -> None:
-        """Delete a page that nobody needs any more."""
+        """Delete a page that no Fault needs any more."""
         try:
             await self._client.call("DELETE", FAULT_PAGES.path(None, name))
         except ApiError as e:

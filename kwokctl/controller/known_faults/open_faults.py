@@ -336,7 +336,7 @@ class OpenFaults:
             return
         try:
             self._definitions[name] = read_definition(page.spec.definition)
-        except KwokctlError:  # somebody else has written it: its faults show nothing
+        except KwokctlError:  # not as a controller writes it: its faults show nothing
             return
         for uid, fault in self.faults.items():
             if fault.status.definition == name:

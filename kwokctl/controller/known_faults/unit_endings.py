@@ -1,7 +1,7 @@
 """The ends that repairs bring to units of faults, until the rows of the faults say so.
 
-A repair ends a fault on one node, and its other units stay open. Whoever repairs says what it wants here; the controller that
-has the post writes it into the rows with everything else that it reports of a fault.
+A repair ends a fault on one node, and its other units stay open. A repair notes the ends that it wants here;
+the leader of the controllers writes them into the rows with everything else that it reports of a fault.
 """
 
 from collections.abc import Iterator, Sequence

@@ -140,7 +140,7 @@ class Trainings:
         key = holder_of(meta)
         if key is None:
             return
-        with suppress(ExpressionError):  # whoever plays the pod says so
+        with suppress(ExpressionError):  # the controller that plays the pod warns of it
             rank = _gang_rank(pod, annotations, self._wall() if is_gone else None)
             self._holder_of[uid] = key
             before = self._ranks[key].get(uid)

@@ -20,7 +20,7 @@ class TrainingRun:
     """The training of one container while it is looked at, beside the faults that it suffers."""
 
     state: TrainingState | None
-    """None while nobody has said that it begins."""
+    """None until its Job or JobSet has the annotation."""
     now: float
     faults: ProgramSpoiler | None = None
     watchdog: float | None = None

@@ -17,7 +17,7 @@ class Hold(Enum):
     """Its lease is being requested."""
     HELD = "held"
     FOREIGN = "foreign"
-    """Another controller holds its lease, or nobody renews it: its kubelet is silent."""
+    """Another controller holds its lease, or none does: its kubelet is silent."""
 
 
 class ManagedNode(msgspec.Struct):

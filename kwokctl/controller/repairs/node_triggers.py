@@ -52,7 +52,7 @@ class NodeTriggers:
         self._before: dict[str, WatchedNode] = {}
         """The nodes that were known when the present watch began, by name."""
         self.deleted: dict[str, DeletedNode] = {}
-        """By uid, until somebody has taken them."""
+        """By uid, until `Triggering` has taken them."""
 
     async def run(self) -> None:
         """Follow until cancelled, by the policies as they are; all nodes are looked at anew."""

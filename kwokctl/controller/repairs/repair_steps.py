@@ -302,7 +302,7 @@ class RepairSteps:
         return [each for each in self._faults.faults.values() if each.metadata.name in names]
 
     async def _finish(self, repair: StoredRepair) -> None:
-        """End a repair whose faults are over: take back what it shows, and tell whoever asked for it."""
+        """End a repair whose faults are over: take back what it shows, and answer the remediator that asked for it."""
         status, policy = repair.status, self._known.policy(repair.status.policy)
         cause = allowed_cause(policy, repair.spec.cause or RepairCause())
         failed = bool(status.in_use) or any(name not in status.asleep for name in status.left)

@@ -69,7 +69,7 @@ class Handlers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def routes(handlers: Handlers, fleet: FleetMetrics | None = None) -> Sequence[Route]:
-    """Return all routes; with the metrics of the fleet, all metrics are for everybody."""
+    """Return all routes; with the metrics of the fleet, no metrics need a credential."""
 
     async def live(_: Request) -> Answer:
         return _LIVE

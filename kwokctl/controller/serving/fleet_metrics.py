@@ -24,7 +24,7 @@ class FleetMetrics:
         self._pool = pool
 
     def routes(self) -> Iterable[Route]:
-        """Return where the original answers everybody; `/metrics` itself is the controller's own."""
+        """Return the routes that the original answers without a credential; `/metrics` itself is the controller's own."""
         yield Route(path="/discovery/prometheus", answer=self._discovery, is_open=True)
         yield Route(path="/metrics", is_tree=True, answer=self._page, is_open=True)
 

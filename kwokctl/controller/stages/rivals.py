@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kwokctl.controller.stages.compiled_stage import Stage
 
 _HEARTBEATS = "heartbeats"
-"""The part of the sets whose Stages others replace by name only: nobody means to end heartbeats."""
+"""The part of the sets whose Stages others replace by name only: a user's Stage for the same nodes is not meant to end heartbeats."""
 
 
 def rival_of(stage: "Stage", others: Iterable["Stage"]) -> str:

@@ -1,7 +1,7 @@
 """Serves connections: each request is admitted, and answered by the route of its path.
 
-Every local user can dial a port: what one who has not shown a credential may ask is bounded (`client_limits`), and
-nobody keeps others waiting longer than one request takes.
+Every local user can dial a port: what a client without a credential may ask is bounded (`client_limits`), and
+no client keeps others waiting longer than one request takes.
 """
 
 import asyncio

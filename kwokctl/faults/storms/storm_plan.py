@@ -35,7 +35,7 @@ class PlannedFault(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[str, ...]
     gpu: int | None
     lasts: float | None = msgspec.field(name="for")
-    """Seconds from its start to its end; None where its class, or whoever clears it, ends it."""
+    """Seconds from its start to its end; None where its class, or a client that clears it, ends it."""
     seed: int
     """The seed of what the fault itself draws: its parameters, and the delays of its signals."""
     parameters: dict[str, Json] = msgspec.field(default_factory=dict)

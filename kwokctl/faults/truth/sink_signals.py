@@ -68,7 +68,7 @@ def sink_signals(happening: Happening, node: HitNode | None) -> Iterator[SinkSig
 
 
 def _document(each: Happening, told: TruthEntry, node: HitNode | None) -> SinkSignal:
-    """Return the document on a happening, with phase and time of the line of the log that is told."""
+    """Return the document on a happening, with the phase and the time of the line `told` of the log."""
     entry, part = each.entry, each.part
     found = part.found if part is not None else None
     values = _values(each, node)

@@ -23,7 +23,7 @@ def find_process(
 ) -> Process | None:
     """Return the process of a component; the one that has ended last if none runs, as far as known.
 
-    Who looks for several components lists the processes once for all of them.
+    A caller that looks for several components lists the processes once for all of them.
     """
     recorded = read_pid_file(launches.pid_file(name))
     if recorded and recorded.is_alive:

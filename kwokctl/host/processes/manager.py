@@ -182,7 +182,7 @@ class Crew:
 
     def _state(self, name: ComponentName, working: Working) -> State:
         launches = self._launches
-        # Nobody is looked for who was stopped on purpose: there may be many stopped clusters.
+        # No process is searched for where a component was stopped on purpose: there may be many stopped clusters.
         process = (
             find_process(launches, name, working)
             if launches.is_wanted(name)

@@ -42,7 +42,7 @@ def main() -> None:
     """Load what the arguments name, then fork what is requested."""
     for module in sys.argv[1:]:
         import_module(f"{module}.__main__")
-    # What nobody collects is written to by no collection, so all forks share it.
+    # Garbage collection does not write to frozen objects, so all forks share their memory.
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -76,7 +76,7 @@ class Gate:
         """Ask `reviewer`.
 
         With `anonymous` clients without a credential are the user `system:anonymous`; `allow_all`
-        gives everybody every right who is known.
+        gives every known user every right.
         """
         self._reviewer = reviewer
         self._node_of = node_of

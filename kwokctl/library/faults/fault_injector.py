@@ -47,7 +47,7 @@ class FaultInjector:
         self._names.append(name)
         try:
             made = call(inject(self._home, self._cluster, request, ()))
-        except ConflictError:  # that one is somebody else's
+        except ConflictError:  # a Fault of this name was injected elsewhere
             self._names.remove(name)
             raise
         fault = ClusterFault(self._home, self._cluster, made)

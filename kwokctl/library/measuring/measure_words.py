@@ -42,7 +42,7 @@ class MeasureWords(TypedDict, total=False):
     seed: int
     """Of all that loads draw."""
     speed: float
-    """By which the times of loads are divided."""
+    """The divisor of the times of loads."""
     until: str
     """An assertion that ends the run when it holds, such as `pods.running >= 500`."""
     timeout: float

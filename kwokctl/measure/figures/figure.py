@@ -19,7 +19,7 @@ Since = Literal["due", "sent", "accepted"]
 Form = Literal["number", "distribution", "series", "levels", "bounds"]
 Better = Literal["less", "more", "neither"]
 Basis = Literal["measured", "simulated", "inferred", ""]
-"""Whether a value is what a client has seen, what was drawn for the simulation, or what follows from either; empty where nobody asks."""
+"""Whether a value is what a client has seen, what was drawn for the simulation, or what follows from either; empty for figures that are not of incidents."""
 METRICS = "metrics."
 """Before the name of a component: its metrics, as a part of a record."""
 _UNDIRECTED = frozenset({"count", "left_out", "open"})
@@ -121,7 +121,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
     basis: Basis = ""
     is_mixed: bool = False
-    """Whether it adds times of a schedule to times of those who react: where the clock of the schedule is faster, the sum means nothing."""
+    """Whether it adds times of a schedule to times of remediators: where the clock of the schedule is faster, the sum means nothing."""
     needs_end: bool = False
     """Whether it is computed by a replay of the whole run, for which nothing can wait."""
 

@@ -125,6 +125,6 @@ def _clocks(history: History) -> Iterator[str]:
     scales = {each.time_scale for each in history.incidents.schedules.values()} - {1}
     for scale in sorted(scales):
         yield (
-            f"the clock of a schedule of faults was {scale:g} times as fast as that of everybody else, such as "
+            f"the clock of a schedule of faults was {scale:g} times as fast as that of other programs, such as "
             "kube-controller-manager and kube-scheduler: their times are real seconds, and sums of both are not given"
         )

@@ -17,7 +17,7 @@ class FaultSeen(Line, tag="f"):
     listed: bool
     """Whether it comes from a list: then it may have been so for long."""
     schedule: str = ""
-    """The FaultSchedule that has brought it; empty for one that somebody has injected."""
+    """The FaultSchedule that has brought it; empty for one that no schedule has brought."""
 
 
 class FaultChange(Line, tag="F"):

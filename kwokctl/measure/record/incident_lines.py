@@ -40,7 +40,7 @@ class FaultUnitState(Line, tag="i"):
 
 
 class NodeAct(Line, tag="A"):
-    """Somebody has cordoned or tainted a node, or has taken that back."""
+    """A client has cordoned or tainted a node, or has taken that back."""
 
     time: int
     node: int

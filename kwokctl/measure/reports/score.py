@@ -76,7 +76,7 @@ def remarks_on(card: Scorecard) -> Iterator[str]:
             {each.author for each in card.acts} | {"kube-controller-manager", "kube-scheduler"}
         )
         yield (
-            f"the clock of a schedule was {card.scaled_by:g} times as fast as that of everybody else ({', '.join(others)}): "
+            f"the clock of a schedule was {card.scaled_by:g} times as fast as that of other programs ({', '.join(others)}): "
             "their times are real seconds, and sums of both are not given"
         )
     inferred = sum(each.is_shown_inferred for each in card.incidents)

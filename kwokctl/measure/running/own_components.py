@@ -32,7 +32,7 @@ def components_of(home: Home, saved: Saved) -> Components:
     has_audit = saved.options.of(KubeApiserverOptions).audit_policy and os.access(log, os.R_OK)
     return Components(
         names=saved.names,
-        # The API server is asked as it is by everybody else.
+        # The metrics of the API server are read as in a cluster that is not kwokctl's.
         pages={name: page for name, page in found.items() if page and name != KUBE_APISERVER},
         processes=processes,
         remarks=reasons,

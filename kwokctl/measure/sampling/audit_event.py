@@ -109,7 +109,7 @@ class AuditEvent(msgspec.Struct, gc=False, rename="camel"):
         """The effect on a node or a pod; None for all other requests.
 
         Nor do dry runs count, what was refused by anything but a budget, nodes that Kubernetes' own programs change, and pods that they or
-        the controller of fake nodes delete: these are many, and nobody's reactions.
+        the controller of fake nodes delete: these are many, and no reactions.
         """
         target = self.object_ref
         if target is None or not target.name:

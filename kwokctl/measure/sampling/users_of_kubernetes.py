@@ -1,4 +1,4 @@
-"""Knows the users of Kubernetes' own programs: what they do to nodes and pods is no reaction of somebody to a fault.
+"""Knows the users of Kubernetes' own programs: what they do to nodes and pods is no reaction to a fault.
 
 The service accounts are those of kube-controller-manager that write nodes or delete pods:
 https://kubernetes.io/docs/reference/access-authn-authz/rbac/#controller-roles

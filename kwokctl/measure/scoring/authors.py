@@ -2,7 +2,7 @@
 
 A request and what is seen of it have no name in common. The request was received before the change was seen, and answered not much
 earlier: the watch takes a while. If several users have changed the object in two seconds, only the time that the watch was seen to take
-counts; if they are several even then, nobody is named.
+counts; if they are several even then, no user is named.
 """
 
 from collections.abc import Sequence

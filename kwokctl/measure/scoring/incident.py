@@ -59,17 +59,17 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_benign(self) -> bool:
-        """Whether nobody should react to it."""
+        """Whether a remediator should not react to it."""
         return self.severity == BENIGN
 
     @property
     def is_noticed(self) -> bool:
-        """Whether somebody has reacted, or the node was out of use already."""
+        """Whether a client has reacted, or the node was out of use already."""
         return self.acted is not None or self.was_cordoned
 
     @property
     def repaired(self) -> int | None:
-        """The time at which the last repair ended; None if there was none, or it goes on."""
+        """The time at which the last repair ended; None if there was none, or one is under way."""
         ends = [end for _, end in self.repair_spans]
         return None if not ends or None in ends else max(end for end in ends if end is not None)
 

@@ -47,13 +47,13 @@ class NodeTimeline:
         return next((when for when, state in self.since(time) if state is None), None)
 
     def is_kept_away(self, state: NodeMoment | None) -> bool:
-        """Return whether somebody keeps pods away from it: who has cordoned it, or set a taint that is no fault's and not Kubernetes' own."""
+        """Return whether a client keeps pods away from it: it is cordoned, or has a taint that is neither a fault's nor Kubernetes' own."""
         if state is None:
             return False
         return state.cordoned or any(map(self.is_barrier, _taints(state)))
 
     def is_barrier(self, taint: str) -> bool:
-        """Return whether a taint, `KEY:EFFECT`, keeps pods away because somebody has reacted."""
+        """Return whether a taint, `KEY:EFFECT`, keeps pods away because a client has reacted."""
         is_hard = taint.endswith(_HARD) and taint not in self._usual
         return is_hard and not taint.startswith(_OF_KUBERNETES)
 

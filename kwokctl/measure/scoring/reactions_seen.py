@@ -14,7 +14,7 @@ from kwokctl.measure.watching.node_acts import CORDON, TAINT, UNCORDON, UNTAINT
 
 EVICT, DELETE, REPAIR = "evict", "delete", "repair"
 _ASKED = ("by-hand", "request")
-"""The triggers of repairs that somebody has asked for: others follow from acts that are seen."""
+"""The triggers of repairs that a user or a remediator has asked for: others follow from acts that are seen."""
 UNKNOWN = "unknown"
 
 

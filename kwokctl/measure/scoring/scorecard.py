@@ -202,7 +202,7 @@ class Scorecard:
 
     @property
     def past_budgets(self) -> Mapping[str, int]:
-        """The pods that a budget protects and that somebody has deleted without asking it, by the user.
+        """The pods that a budget protects and that a client has deleted without an eviction, by the user.
 
         Kubernetes' own programs delete such pods for good reasons, as where there are fewer replicas: their requests are not recorded.
         """
@@ -228,7 +228,7 @@ class Scorecard:
 
     @property
     def scaled_by(self) -> float | None:
-        """The time scale of a schedule whose clock was not that of everybody else; None if there was none."""
+        """The time scale of a schedule whose clock was not that of other programs; None if there was none."""
         scales = (each.time_scale for each in self.history.incidents.schedules.values())
         return next((each for each in scales if each != 1), None)
 

@@ -13,7 +13,7 @@ from kwokctl.measure.watching.numbered_texts import Emit
 
 _ENDED = ("Succeeded", "Failed")
 _TARGET = "DisruptionTarget"
-"""The condition of a pod that was evicted, preempted or given up: whoever deletes it has said why."""
+"""The condition of a pod that was evicted, preempted or given up: it says why the pod is to end."""
 _Labels = Mapping[str, str]
 
 
@@ -47,7 +47,7 @@ class _BudgetSpec(msgspec.Struct, gc=False):
 
 
 class SeenBudget(msgspec.Struct, gc=False):
-    """The fields of a PodDisruptionBudget that say whom it protects: without a selector nobody."""
+    """The fields of a PodDisruptionBudget that say which pods it protects: without a selector none."""
 
     metadata: Metadata
     spec: _BudgetSpec = msgspec.field(default_factory=_BudgetSpec)
@@ -78,7 +78,7 @@ class _Pod(msgspec.Struct, gc=False):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether it is on a node and has not ended, and nobody has said why it is to end."""
+        """Whether it is on a node and has not ended, and no condition says why it is to end."""
         is_target = any(
             each.type == _TARGET and each.status == "True" for each in self.status.conditions or ()
         )

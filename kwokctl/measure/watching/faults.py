@@ -15,7 +15,7 @@ class _SeenFaultSpec(msgspec.Struct, gc=False):
 _SCHEDULE = "kwokctl.dev/fault-schedule"
 """The label of a Fault with the name of the FaultSchedule that has brought it."""
 _OF_REPAIR = "kwokctl.dev/repair"
-"""The label of a Fault that a node shows because it is repaired: nobody should react to it, and no incident is counted."""
+"""The label of a Fault that a node shows because it is repaired: a remediator should not react to it, and no incident is counted."""
 
 
 class _FaultMetadata(Metadata, gc=False):

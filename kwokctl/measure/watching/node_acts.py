@@ -50,7 +50,7 @@ class NodeActs:
         """By the number of the node."""
 
     def note(self, number: int, access: NodeBarriers, raw: bytes, time: int) -> None:
-        """Note what keeps pods away from a node: what it is seen with first is nobody's act."""
+        """Note what keeps pods away from a node: what it has when it is first seen is no act."""
         before = self._last.get(number)
         self._last[number] = access
         if before is None or before == access:
@@ -66,7 +66,7 @@ class NodeActs:
 
 
 def _acts(before: NodeBarriers, after: NodeBarriers) -> Iterator[tuple[str, str]]:
-    """Yield what was done, and the field that shows who did it: nobody owns what was taken away."""
+    """Yield what was done, and the field that shows who did it: no field manager owns what was taken away."""
     if before.cordoned != after.cordoned:
         yield (CORDON, _UNSCHEDULABLE) if after.cordoned else (UNCORDON, "")
     yield from ((f"{TAINT} {each}", _TAINTS) for each in sorted(after.taints - before.taints))

@@ -4,7 +4,7 @@ Every user of the machine can dial the port, and every web site can make the use
 
 - The address has a random token. It leads to a cookie that scripts cannot read and that other sites' requests do not carry.
 - Browsers send cookies of 127.0.0.1 to all of its ports, also to servers of other users. The path of the page is random,
-  and the cookie is for that path alone: nobody else can make a browser ask for it.
+  and the cookie is for that path alone: no other user and no web site can make a browser ask for it.
 - The Host header must name this machine: a name that an attacker's DNS leads here is refused.
 - The Origin and Sec-Fetch-Site headers, where a browser sends them, must be those of the page itself. Pages at other ports of 127.0.0.1
   are of the same site, so that SameSite alone does not keep them out.

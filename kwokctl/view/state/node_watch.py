@@ -21,11 +21,11 @@ class _Annotations(SeenNodeAnnotations, gc=False):
 
 
 class _PlacedMetadata(SeenNodeMetadata, gc=False):
-    annotations: _Annotations | None = None  # type: ignore[mutable-override]  # nobody sets it
+    annotations: _Annotations | None = None  # type: ignore[mutable-override]  # no code sets it
 
 
 class _PlacedNode(SeenNode, gc=False):
-    metadata: _PlacedMetadata  # type: ignore[mutable-override]  # nobody sets it
+    metadata: _PlacedMetadata  # type: ignore[mutable-override]  # no code sets it
 
 
 class _NamedFault(msgspec.Struct, gc=False, frozen=True):

@@ -1,4 +1,4 @@
-"""`fault score`: how those who react to faults did, from the record of a run."""
+"""`fault score`: how remediators reacted to faults, from the record of a run."""
 
 from pathlib import Path
 from typing import Annotated

@@ -94,7 +94,7 @@ class Delivery:
         await asyncio.sleep(pause)
 
     def _note(self, signal: SinkSignal) -> None:
-        """Say that a document was late, unless it was due before anybody asked for it."""
+        """Say that a document was late, unless it was due before the command began."""
         late = self._wall() - signal.due
         if late > _LATE and signal.due >= self._began:
             self._progress.warn(f"the sink '{self._name}' got signal {signal.id} {late:.1f} s late")

@@ -31,7 +31,7 @@ _PRIVATE = tuple(
         ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15"),
     )
 )
-"""Networks of which nobody on the internet has an address (RFC 6890): what begins in one of them stays there."""
+"""Networks that are not routed on the internet (RFC 6890): addresses that begin in one of them stay in it."""
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ async def _as_serials(reader: ClusterReader, starts: frozenset[str]) -> dict[str
 
 
 def _demand_addresses(starts: Collection[str], number: int) -> None:
-    """Raise CapacityError if the last of this number of positions would have an address of somebody else."""
+    """Raise CapacityError if this number of positions would need addresses beyond the private network in which they begin."""
     for start in sorted(starts):
         first = _network(start) if "/" in start else _address(start)
         block = next((each for each in _PRIVATE if first.is_in(each)), None)

@@ -59,7 +59,7 @@ class StormObjects:
         return _schedule(raw)
 
     async def make_fault(self, body: dict[str, Json], schedule: ObjectMeta) -> StoredFault | None:
-        """Make a Fault, unless it is there already; None if one of somebody else has its name."""
+        """Make a Fault, unless it is there already; None if one that is not the schedule's has its name."""
         try:
             return _fault(await self._client.create(FAULTS, None, msgspec.json.encode(body)))
         except ApiError as e:
@@ -68,7 +68,7 @@ class StormObjects:
         return await self.fault(body["metadata"]["name"], schedule)
 
     async def fault(self, name: str, schedule: ObjectMeta) -> StoredFault | None:
-        """Return a Fault that a schedule has brought; None if there is none with this name, or one of somebody else."""
+        """Return a Fault that a schedule has brought; None if there is none with this name, or one that is not the schedule's."""
         raw = await self._found(FAULTS, name)
         found = None if raw is None else _fault(raw)
         owner = None if found is None else owning_schedule(found.metadata)

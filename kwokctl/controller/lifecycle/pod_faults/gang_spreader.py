@@ -27,10 +27,10 @@ _CONFLICT = 409
 
 
 class GangSpreader:
-    """Writes the annotation of the pods of gangs, whoever plays them.
+    """Writes the annotation of the pods of gangs, also of those that other controllers play.
 
     It is written before what the fault does to the pod that it hits: a controller that ends in between does both
-    once more, and no pod is told twice.
+    once more, and a pod that has the hit in its annotation already is not written.
     """
 
     def __init__(self, context: ControllerContext) -> None:

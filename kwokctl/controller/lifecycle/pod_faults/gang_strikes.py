@@ -1,7 +1,7 @@
 """The hits of the other pods of a gang, as a pod itself says them in an annotation. Pure.
 
-Whoever plays the pod that a fault hits writes them to the pods of its gang, also where other controllers play those.
-What is said so outlives a restart of any controller.
+The controller that plays the pod that a fault hits writes them to the pods of its gang, also where other controllers play those.
+So they outlive a restart of any controller.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class GangStrike(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def strike_of(hit: WorkloadHit, node: str, at: float) -> GangStrike:
-    """Return what the other pods of a gang are told of a hit on a node."""
+    """Return a hit on a node as it is written to the other pods of a gang."""
     effect = replace(hit.effect, after="0s", gang=False)
     return GangStrike(key=hit.key, fault=hit.fault, node=node, at=round(at, 3), effect=effect)
 

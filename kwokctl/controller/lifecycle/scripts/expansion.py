@@ -114,7 +114,7 @@ class _Expression:
 
 
 _MOST_TEXT = 1_000_000
-"""Characters that its variables and commands may give in all: whoever creates a pod writes its script."""
+"""Characters that its variables and commands may give in all: the script comes from the client that creates the pod."""
 _LONGEST_SEQUENCE = 5_000
 """Numbers that `seq` may write."""
 

@@ -7,7 +7,7 @@ import msgspec
 
 
 class UnreadableError(Exception):
-    """The effect of a script cannot be told from its text."""
+    """The effect of a script does not follow from its text."""
 
 
 class Use(Enum):

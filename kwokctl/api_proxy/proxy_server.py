@@ -42,7 +42,7 @@ _OF_KNOWN = frozenset({403, 404})
 
 
 class ApiServer(msgspec.Struct, frozen=True):
-    """The ways to dial the API server: as its front proxy for users with a certificate, and as nobody for others."""
+    """The ways to dial the API server: as its front proxy for users with a certificate, and without a certificate for others."""
 
     address: ServerAddress
     as_front_proxy: ssl.SSLContext

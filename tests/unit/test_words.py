@@ -28,6 +28,8 @@ BANNED = {
     r"\bthat there (?:is|are|was|were) not\b": "'unknown', or 'that does not exist'",
     r"\bmakes? of it\b": "'the result of', or a verb for what is done",
     r"\b(?:is|are|was|were) heard of\b": "'silent', or 'reports'",
+    r"\b(?:[Ss]ome|[Aa]ny|[Nn]o|[Ee]very)body\b|\b[Ww]hoever\b": "name the actor: a client, a user, a controller",
+    r"\b(?:has|had|with) the post\b": "'is the leader'",
 }
 CLAUSE = re.compile(r'^\s*"""(?:What|Whose|Who|How|Where|Which|When)\b.*', re.MULTILINE)
 
@@ -84,6 +86,9 @@ def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
         "a name that there is not",
         "what a Stage makes of it",
         "a node that nothing is heard of",
+        "somebody has cordoned the node",
+        "Whoever plays the pod says so",
+        "while this controller has the post",
     ],
 )
 def test_a_banned_phrase_is_found(line: str) -> None:

@@ -59,7 +59,7 @@ class RowReport(NamedTuple):
 
 
 class FaultKeeper:
-    """The Faults that this controller injects and reports, while it has the post."""
+    """The Faults that this controller injects and reports, while it is the leader."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class FaultKeeper:
     ) -> None:
         """Follow the faults of the context, and `nodes`.
 
-        `is_mine` says whether this controller has the post, `are_to_come` whether the clock is needed though there is no Fault.
+        `is_mine` says whether this controller is the leader, `are_to_come` whether the clock is needed though there is no Fault.
         """
         self._context = context
         self._objects = objects

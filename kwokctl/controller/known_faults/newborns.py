@@ -1,6 +1,6 @@
 """Keeps Stages from new nodes that a fault with `follow` is about to hit: such a node is never healthy before.
 
-The unit of a new node is stored by the controller that has the post; every holder decides for itself, by the same pure function,
+The unit of a new node is stored by the leader of the controllers; every holder decides for itself, by the same pure function,
 whether one is to come.
 """
 

@@ -1,7 +1,7 @@
 """The ends that repairs bring to units of faults, until the rows of the faults say so.
 
-A repair ends a fault on one node, and its other units stay open. A repair notes the ends that it wants here;
-the leader of the controllers writes them into the rows with everything else that it reports of a fault.
+A repair ends a fault on one node, and its other units stay open. The repair notes that end here;
+the leader of the controllers writes it into the rows with everything else that it reports of a fault.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class UnitEndings:
             self._wanted.pop(fault, None)
 
     def clear(self) -> None:
-        """Want nothing: another controller has the post."""
+        """Want nothing: another controller is the leader."""
         self._wanted.clear()
 
     def applied(self, fault: str, row: UnitRow, start: float) -> UnitRow:

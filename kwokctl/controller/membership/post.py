@@ -1,4 +1,4 @@
-"""Elects the member that plays kinds other than nodes and pods: one at a time."""
+"""Elects the leader: the one member that plays kinds other than nodes and pods."""
 
 import logging
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class Post:
-    """A lease that one member holds; when it is free the first member by name takes it."""
+    """The lease that the leader holds; when it is free the first member by name takes it."""
 
     def __init__(self, context: ControllerContext, name: str, me: str, *, seconds: int) -> None:
         """Hold the lease called `name` as `me`, for `seconds` without a renewal."""
@@ -31,7 +31,7 @@ class Post:
         return self._lease.stored.name
 
     def listen(self, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever the post is won or lost from now on."""
+        """Call `changed` whenever this controller becomes the leader, or ceases to be it, from now on."""
         self._changed = changed
 
     def note(self, stored: StoredLease) -> None:

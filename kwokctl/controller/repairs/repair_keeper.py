@@ -27,13 +27,13 @@ _AT_ONCE = 8
 _GATHER = 0.05
 """Seconds in which changes are gathered before a round."""
 _POST = 2.0
-"""Seconds between looks whether this controller has the post."""
+"""Seconds between looks whether this controller is the leader."""
 _SLEEPERS = 2.0
 """Seconds between looks whether what is asleep is used."""
 
 
 class RepairKeeper:
-    """The repairs, while this controller has the post."""
+    """The repairs, while this controller is the leader."""
 
     def __init__(  # noqa: PLR0913 - they are its parts
         self,
@@ -47,7 +47,7 @@ class RepairKeeper:
         random: Random,
         rights: RightsLog,
     ) -> None:
-        """Follow what is `known`; `is_mine` says whether this controller has the post."""
+        """Follow what is `known`; `is_mine` says whether this controller is the leader."""
         self._known = known
         self._objects = objects
         self._steps = steps

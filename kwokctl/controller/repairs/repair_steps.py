@@ -53,7 +53,7 @@ _NOT_TO_COME = frozenset({"Cleared", "Refused"})
 
 
 class RepairSteps:
-    """Takes repairs from one step to the next, while this controller has the post."""
+    """Takes repairs from one step to the next, while this controller is the leader."""
 
     def __init__(
         self,

@@ -46,7 +46,7 @@ class Triggering:
         self._wall = wall
 
     def leave(self) -> None:
-        """Leave nodes that were deleted to the controller that has the post."""
+        """Leave nodes that were deleted to the leader."""
         self._on_nodes.deleted.clear()
 
     async def look(self) -> float | None:

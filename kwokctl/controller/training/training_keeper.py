@@ -1,4 +1,4 @@
-"""Writes the states of trainings into their Jobs and JobSets. One of several controllers does it: the one that has the post."""
+"""Writes the states of trainings into their Jobs and JobSets. One of several controllers does it: the leader."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _WORKERS = 8
 _TOGETHER = 0.2
 """Seconds in which more pods of a gang may change before it is looked at: they mostly do together."""
 _POST_AGAIN = 5.0
-"""Seconds between two looks at whether this controller has the post."""
+"""Seconds between two looks at whether this controller is the leader."""
 
 
 _UNKNOWN = 30.0
@@ -51,12 +51,12 @@ class _Look:
 
 
 class TrainingKeeper:
-    """The trainings whose states this controller writes, while it has the post."""
+    """The trainings whose states this controller writes, while it is the leader."""
 
     def __init__(
         self, client: Client, context: ControllerContext, is_mine: Callable[[], bool]
     ) -> None:
-        """Keep the trainings of the context; `is_mine` says whether this controller has the post."""
+        """Keep the trainings of the context; `is_mine` says whether this controller is the leader."""
         self._context = context
         self._trainings = context.trainings
         self._is_mine = is_mine

@@ -17,7 +17,7 @@ from kwokctl.faults.storms.storm_plan import PlannedFault
 log = logging.getLogger(__name__)
 
 _SKEW = 60.0
-"""Seconds that the clock of the controller which had the post before may be ahead."""
+"""Seconds that the clock of the previous leader may be ahead."""
 _REFUSED = frozenset({400, 422})
 
 

@@ -27,7 +27,7 @@ _MOST_REMOVED = 500
 
 
 class StormKeeper:
-    """Plays the schedules of the cluster, while this controller has the post."""
+    """Plays the schedules of the cluster, while this controller is the leader."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class StormKeeper:
         is_mine: Callable[[], bool],
         repairs: Repairs,
     ) -> None:
-        """Hit `nodes`; `is_mine` says whether this controller has the post, and knows all Faults and nodes."""
+        """Hit `nodes`; `is_mine` says whether this controller is the leader, and knows all Faults and nodes."""
         self.known = KnownSchedules()
         self._is_mine = is_mine
         self._faults = context.faults

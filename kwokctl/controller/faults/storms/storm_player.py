@@ -33,7 +33,7 @@ from kwokctl.replacing import replace
 log = logging.getLogger(__name__)
 
 _POST = 2.0
-"""Seconds between two looks whether this controller has the post."""
+"""Seconds between two looks whether this controller is the leader."""
 _PLAN = 10.0
 """Seconds after which a schedule without a plan says what it waits for: the command stores the plan within that time."""
 _MISSING = 30.0
@@ -50,7 +50,7 @@ back once more, because it says first that it goes on."""
 
 
 class StormPlayer:
-    """Plays one schedule, while this controller has the post."""
+    """Plays one schedule, while this controller is the leader."""
 
     def __init__(self, stored: StoredSchedule, parts: StormParts) -> None:
         """Play a schedule from where it is."""

@@ -52,7 +52,7 @@ class Rig:
         self.faults.listen(lambda nodes: self.told.extend(nodes.values()))
 
     def store(self) -> list[UnitRow]:
-        """Store the rows as they are reported, as the controller with the post does."""
+        """Store the rows as they are reported, as the leader of the controllers does."""
         landing = Landing(self.faults, NodeRegistry(), self.faults.clock.now)
         rows = [*landing.rows("u")[IN_STATUS]]
         rows += self.faults.endings.added("u", rows)

@@ -25,6 +25,6 @@ REPAIR_RIGHTS = (
     # A node that is replaced, the pods that were on it, and the slices of its devices.
     ("", "nodes", ("create", "delete", "patch"), ""),
     ("", "pods", ("delete",), ""),
-    (RESOURCE_SLICES.group, RESOURCE_SLICES.plural, ("list", "create"), ""),
+    (RESOURCE_SLICES.group, RESOURCE_SLICES.plural, ("list", "create", "delete"), ""),
 )
 """Group, resource, verbs, and the name of the only object; empty for all. Kinds of requests are for those to allow who name them in a policy."""

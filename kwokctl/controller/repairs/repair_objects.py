@@ -15,7 +15,7 @@ from kwokctl.faults.repairs.repair_schema import (
     RepairStatus,
     StoredRepair,
 )
-from kwokctl.faults.repairs.replaced_node import Replacement, owned_by
+from kwokctl.faults.repairs.replaced_node import Replacement, is_of_other_node, owned_by
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.collections.paging import ListQuery, list_pages
@@ -129,11 +129,24 @@ class RepairObjects:
         with _tolerating(_EXISTS):
             await self._client.create(NODES, None, msgspec.json.encode(replacement.node))
         uid = str((await self._client.get(NODES, None, name))["metadata"]["uid"])
+        if replacement.slices:
+            await self._delete_slices_of_others(name, uid)
         for each in replacement.slices:
             body = msgspec.json.encode(owned_by(each, uid))
             with _tolerating(_EXISTS):
                 await self._client.create(RESOURCE_SLICES, None, body)
         return uid
+
+    async def _delete_slices_of_others(self, node: str, uid: str) -> None:
+        """Delete the slices of an earlier node of this name, which the garbage collector would delete later, or never where there is none."""
+        for each in await self.slices_of(node):
+            meta = each["metadata"]
+            if not is_of_other_node(each, uid):
+                continue
+            body = msgspec.json.encode({"preconditions": {"uid": meta["uid"]}})
+            with _tolerating(_NOT_THERE, _EXISTS):
+                path = RESOURCE_SLICES.path(None, meta["name"])
+                await self._client.call("DELETE", path, body)
 
     async def unlabel(self, node: str, label: str) -> None:
         """Remove a label of a node."""

@@ -79,6 +79,18 @@ def slice_changes(slices: Sequence[ObjectInJson], entries: Sequence[OpenEntry]) 
     return SliceChanges(tuple(changes), tuple(problems), overlaid)
 
 
+def slice_beneath(each: ObjectInJson) -> dict[str, Json]:
+    """Return a slice as it is without faults, and without their journal."""
+    meta: dict[str, Json] = {**each["metadata"]}
+    spec: dict[str, Json] = {**each["spec"]}
+    if devices := _beneath(each):  # a slice of counters has no such field
+        spec["devices"] = devices
+    for name in ("annotations", "labels"):
+        if SLICE_JOURNAL in (found := meta.get(name) or {}):
+            meta[name] = {key: text for key, text in found.items() if key != SLICE_JOURNAL}
+    return {**each, "metadata": meta, "spec": spec}
+
+
 class _Shown(msgspec.Struct, frozen=True):
     """A slice as it is to be with its faults."""
 

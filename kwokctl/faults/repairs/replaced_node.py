@@ -1,14 +1,17 @@
 """The node that takes the place of one that is replaced: the same name, labels and capacity, and nothing of its life. Pure."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import msgspec
 
 from kwokctl.faults.journal import JOURNAL
 from kwokctl.faults.overlays.open_entries import OPEN_FAULTS
 from kwokctl.faults.overlays.overlay import overlay
+from kwokctl.faults.overlays.slice_overlay import slice_beneath
 from kwokctl.fleet.uuids import uuid_for
 from kwokctl.json_value import Json
+from kwokctl.kube.stored_json import ObjectInJson
 
 _OF_LIFE = frozenset(
     {
@@ -46,6 +49,13 @@ def owned_by(body: Mapping[str, Json], uid: str) -> dict[str, Json]:
         for each in body["metadata"].get("ownerReferences") or ()
     ]
     return {**body, "metadata": {**body["metadata"], "ownerReferences": owners}}
+
+
+def is_of_other_node(body: Mapping[str, Json], uid: str) -> bool:
+    """Return whether a slice belongs to a node, and to none with this uid."""
+    owners = body["metadata"].get("ownerReferences") or ()
+    nodes = [each["uid"] for each in owners if each.get("kind") == "Node"]
+    return bool(nodes) and uid not in nodes
 
 
 def _new_node(node: Mapping[str, Json], repair: str) -> dict[str, Json]:
@@ -86,7 +96,9 @@ def _machine(node: str, repair: str) -> dict[str, Json]:
     }
 
 
-def _new_slice(body: Mapping[str, Json]) -> dict[str, Json]:
+def _new_slice(found: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a slice without faults, as the node has none; those that the repair has left are shown when they know the new node."""
+    body = slice_beneath(cast("ObjectInJson", found))
     meta = body["metadata"]
     kept = {
         key: meta[key]

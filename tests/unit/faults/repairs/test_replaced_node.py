@@ -2,8 +2,14 @@
 
 from typing import Any
 
+import pytest
+
+from kwokctl.faults.classes.class_schema import DeviceTaint
 from kwokctl.faults.journal import JOURNAL
+from kwokctl.faults.overlays.open_entries import OpenEntry
+from kwokctl.faults.overlays.slice_overlay import SLICE_JOURNAL, slice_changes
 from kwokctl.faults.repairs.replaced_node import (
+    is_of_other_node,
     owned_by,
     read_replacement,
     replacement_of,
@@ -69,3 +75,44 @@ def test_its_slices_belong_to_the_new_node() -> None:
         "name": "n-0-gpu",
         "ownerReferences": [{"kind": "Node", "name": "n-0", "uid": "new"}],
     }
+
+
+def test_its_slices_show_no_faults_as_nothing_looks_at_them_again() -> None:
+    devices = [{"name": f"gpu-{n}"} for n in range(3)]
+    pool = {"name": "n-0", "generation": 1}
+    whole: Any = {
+        "metadata": {**SLICE["metadata"], "resourceVersion": "1"},
+        "spec": {**SLICE["spec"], "pool": pool, "devices": devices},
+    }
+    taint = DeviceTaint(key="xid", value="79", effect="NoExecute")
+    common: dict[str, Any] = {"fault": "f", "uid": "u", "class_name": "x", "since": 1.0}
+    entries = [
+        OpenEntry(**common, gpu=0, device_taints=(taint,)),
+        OpenEntry(**common, gpu=1, device="missing"),
+    ]
+    (change,) = slice_changes([whole], entries).changes
+    shown = {
+        "metadata": {**whole["metadata"], **change.document["metadata"]},
+        "spec": {**whole["spec"], **change.document["spec"]},
+    }
+    assert SLICE_JOURNAL in shown["metadata"]["annotations"]
+
+    (made,) = replacement_of(NODE, [shown], "r", 0.0).slices
+
+    assert made["spec"]["devices"] == devices
+    assert SLICE_JOURNAL not in {**made["metadata"]["annotations"], **made["metadata"]["labels"]}
+
+
+@pytest.mark.parametrize(
+    ("owners", "expected"),
+    [
+        ([], False),
+        ([{"kind": "Node", "uid": "new"}], False),
+        ([{"kind": "Node", "uid": "old"}], True),
+        ([{"kind": "Deployment", "uid": "d"}], False),
+    ],
+)
+def test_slices_of_an_earlier_node_of_the_name_are_those_that_it_owns(
+    owners: list[dict[str, str]], *, expected: bool
+) -> None:
+    assert is_of_other_node({"metadata": {"ownerReferences": owners}}, "new") is expected

@@ -166,10 +166,7 @@ def test_each_form_has_the_values_of_all_runs(tmp_path: Path) -> None:
     suite = ET.parse(tmp_path / "all.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
     markdown = (tmp_path / "all.md").read_text("utf-8").splitlines()
-    assert (
-        "| pods.created\\_to\\_bound.p99 | 200.0 ms | 100.0 ms | 400.0 ms | 150% |"
-        in markdown
-    )
+    assert "| pods.created\\_to\\_bound.p99 | 200.0 ms | 100.0 ms | 400.0 ms | 150% |" in markdown
 
 
 def test_runs_of_two_requests_alternate_and_have_records_of_their_own(tmp_path: Path) -> None:

@@ -17,16 +17,21 @@ from kwokctl.faults.overlays.slice_overlay import (
     DRIVER,
     SLICE_JOURNAL,
     SliceChange,
+    are_complete,
     concern_slices,
     slice_changes,
 )
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES, RESOURCE_SLICES
+from kwokctl.retry import backoff
 from kwokctl.tasks import beside
 
 log = logging.getLogger(__name__)
 
 _WRITES_TOGETHER = 4
+_AGAIN = 1.0
+_AGAIN_MOST = 60.0
+"""Seconds until slices that are not there yet are looked for again, first and after several times."""
 
 
 class _Work:
@@ -118,8 +123,10 @@ class SliceFaults:
         try:
             if work.node == _SEARCH:
                 await self._search()
-            elif node is not None and node.plays_pods:
-                await self._show(node)
+            elif node is not None and node.plays_pods and not await self._show(node):
+                work.tries += 1
+                self._look_again(work)
+                return
         except RequestError as e:
             self._put_off(work, e)
             return
@@ -139,6 +146,10 @@ class SliceFaults:
         delay = wait_after(kind, work.tries, self._context.random)
         self._context.delay_queue.put(work, delay)
 
+    def _look_again(self, work: _Work) -> None:
+        delay = backoff(work.tries, self._context.random, first=_AGAIN, most=_AGAIN_MOST)
+        self._context.delay_queue.put(work, delay)
+
     async def _search(self) -> None:
         """Find the slices that show faults, which may have ended while no controller ran."""
         for raw in await self._context.reader.list(RESOURCE_SLICES, label_selector=SLICE_JOURNAL):
@@ -148,8 +159,11 @@ class SliceFaults:
                 if (node := self._nodes.get(name)) is not None:
                     self.described(node)
 
-    async def _show(self, node: ManagedNode) -> None:
-        """Write the slices of a node, those of a pool together, so that it is incomplete for one write only."""
+    async def _show(self, node: ManagedNode) -> bool:
+        """Write the slices of a node, those of a pool together, so that it is incomplete for one write only.
+
+        Returns False if faults concern slices that are not there yet.
+        """
         selector = f"spec.nodeName={node.name}"
         raw = await self._context.reader.list(RESOURCE_SLICES, field_selector=selector)
         slices = [each for each in map(orjson.loads, raw) if each["spec"]["driver"] == DRIVER]
@@ -163,6 +177,7 @@ class SliceFaults:
             raise failed[0]
         if not found.overlaid:
             self._overlaid.discard(node.name)
+        return are_complete(slices) or not concern_slices(node.facts.faults)
 
     async def _patch(self, change: SliceChange) -> None:
         target = ObjectKey(RESOURCE_SLICES, None, change.name)

@@ -63,6 +63,15 @@ def concern_slices(entries: Sequence[OpenEntry]) -> bool:
     return any(each.gpu is not None and (each.device_taints or _missing(each)) for each in entries)
 
 
+def are_complete(slices: Sequence[ObjectInJson]) -> bool:
+    """Return whether all slices of their pools are there; false without any: nodes are made before their slices."""
+    wanted: dict[str, int] = {}
+    for each in slices:
+        pool = each["spec"]["pool"]
+        wanted[pool["name"]] = max(wanted.get(pool["name"], 0), pool["resourceSliceCount"])
+    return bool(slices) and len(slices) >= sum(wanted.values())
+
+
 def slice_changes(slices: Sequence[ObjectInJson], entries: Sequence[OpenEntry]) -> SliceChanges:
     """Return the patches with which the slices of a node show these faults and no others; `slices` are all of the node."""
     pools: dict[str, list[ObjectInJson]] = {}

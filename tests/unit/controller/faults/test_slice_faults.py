@@ -64,8 +64,8 @@ def generations(rig: Rig) -> list[int]:
     ]
 
 
-def tainted(rig: Rig) -> list[str]:
-    devices = rig.cluster.object(RESOURCE_SLICES, "a")["spec"]["devices"]
+def tainted(rig: Rig, name: str = "a") -> list[str]:
+    devices = rig.cluster.object(RESOURCE_SLICES, name)["spec"]["devices"]
     return [each["name"] for each in devices if "taints" in each]
 
 
@@ -88,6 +88,37 @@ def test_a_fault_comes_and_goes_and_the_pool_keeps_one_generation() -> None:
         say(rig, None)
         await asyncio.sleep(5)
         assert (tainted(rig), generations(rig)) == ([], [2, 2])
+
+
+def test_a_fault_shows_in_slices_that_are_made_after_it() -> None:
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, machine(annotations=DRA))
+        say(rig, sick(1, 2))
+        await asyncio.sleep(5)
+        rig.cluster.put(RESOURCE_SLICES, slice_of("b", "gpu-2"))
+        await asyncio.sleep(60)
+        assert tainted(rig, "b") == ["gpu-2"]
+        rig.cluster.put(RESOURCE_SLICES, slice_of("a", "gpu-0", "gpu-1"))
+        await asyncio.sleep(90)
+        assert tainted(rig) == ["gpu-1"]
+        asked = len(rig.cluster.verbs("list"))
+        await asyncio.sleep(300)
+        assert len(rig.cluster.verbs("list")) == asked
+
+
+def test_slices_that_never_come_are_asked_for_once_a_minute() -> None:
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, machine(annotations=DRA))
+        say(rig, sick(1))
+        await asyncio.sleep(600)
+        assert len(rig.cluster.verbs("list")) <= 20
+        say(rig, None)
+        await asyncio.sleep(120)
+        asked = len(rig.cluster.verbs("list"))
+        await asyncio.sleep(300)
+        assert len(rig.cluster.verbs("list")) == asked
 
 
 def test_what_an_earlier_controller_has_left_is_undone() -> None:

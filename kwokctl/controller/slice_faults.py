@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from itertools import count
 
 import orjson
 
 from kwokctl.controller.controller_context import ControllerContext
+from kwokctl.controller.nodes.facts import NodeFacts
 from kwokctl.controller.nodes.node_registry import ManagedNode, NodeRegistry
 from kwokctl.controller.object_warnings import COMPONENT
 from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
@@ -13,6 +16,7 @@ from kwokctl.controller.write_errors import ErrorKind, error_kind, wait_after
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import RequestError
+from kwokctl.faults.overlays.open_entries import OpenEntry
 from kwokctl.faults.overlays.slice_overlay import (
     DRIVER,
     SLICE_JOURNAL,
@@ -35,20 +39,19 @@ _AGAIN_MOST = 60.0
 
 
 class _Work:
-    """A node whose slices are to be looked at, or the search for slices that still show faults (without a node)."""
+    """A node whose slices are to be looked at."""
 
-    __slots__ = ("node", "queue", "tries")
+    __slots__ = ("node", "queue", "shown", "tries")
 
     def __init__(self, node: str, queue: BatchQueue["_Work"]) -> None:
         self.node = node
         self.queue = queue
         self.tries = 0
+        self.shown: Sequence[OpenEntry] | None = None
+        """The faults that those slices show which are there, while others are waited for."""
 
     def on_due(self) -> None:
         self.queue.put(self)
-
-
-_SEARCH = ""
 
 
 class SliceFaults:
@@ -64,8 +67,8 @@ class SliceFaults:
         self._nodes = nodes
         self._queue: BatchQueue[_Work] = work_queue(self._work, _WRITES_TOGETHER)
         self._waiting: dict[str, _Work] = {}
-        self._known: set[str] = set()
-        """The uids of the nodes whose slices were searched, or will be."""
+        self._known: dict[str, str] = {}
+        """The uids, by name, of the nodes whose slices were searched, or will be."""
         self._overlaid: set[str] = set()
         """The names of nodes whose slices show faults."""
         self._told: dict[str, tuple[str, ...]] = {}
@@ -77,8 +80,8 @@ class SliceFaults:
         async with beside(self._queue.run()):
             while True:
                 await self._searches.wait()
-                self._searches.clear()
-                self._put(_SEARCH)
+                self._searches.clear()  # before the search: it does not count for nodes that come meanwhile
+                await self._searched()
 
     def changed(self, node: ManagedNode) -> None:
         """Look at a node that may be written to from now on."""
@@ -95,60 +98,81 @@ class SliceFaults:
         """Look at the slices of a node whose faults have changed."""
         drivers = node.facts.dra_drivers
         if not drivers or not node.plays_pods or DRIVER not in drivers.split(","):
-            self._known.discard(node.uid)
+            self._known.pop(node.name, None)
             return
         if concern_slices(node.facts.faults) or node.name in self._overlaid:
-            self._put(node.name)
-        if node.uid not in self._known:
-            self._known.add(node.uid)
+            self._put(node)
+        if self._known.get(node.name) != node.uid:
+            self._known[node.name] = node.uid
             self._searches.set()
 
     def gone(self, name: str) -> None:
         """Forget a node."""
+        self._known.pop(name, None)  # a rewind may bring it back
         self._overlaid.discard(name)
         self._told.pop(name, None)
         if (work := self._waiting.pop(name, None)) is not None:
             self._context.delay_queue.forget(work)
 
-    def _put(self, name: str) -> None:
-        if name not in self._waiting:
-            work = self._waiting[name] = _Work(name, self._queue)
+    def _put(self, node: ManagedNode) -> None:
+        work = self._waiting.get(node.name)
+        if work is None:
+            work = self._waiting[node.name] = _Work(node.name, self._queue)
             work.on_due()
+        elif work.shown is not None and work.shown != node.facts.faults:
+            work.shown = None
+            self._context.delay_queue.put(work, 0.0)
 
     async def _work(self, work: _Work) -> None:
         if self._waiting.get(work.node) is not work:
             return
         node = self._nodes.get(work.node)
         facts = node.facts if node is not None else None
+        work.shown = None
         try:
-            if work.node == _SEARCH:
-                await self._search()
-            elif node is not None and node.plays_pods and not await self._show(node):
-                work.tries += 1
-                self._look_again(work)
-                return
+            is_done = node is None or not node.plays_pods or await self._show(node)
         except RequestError as e:
             self._put_off(work, e)
             return
-        self._waiting.pop(work.node, None)
-        if node is not None and node.facts is not facts:  # it has changed meanwhile
+        if self._waiting.get(work.node) is not work:  # another node has its name by now
+            return
+        has_changed = node is not None and node.facts is not facts
+        if not is_done and not has_changed:
+            self._look_again(work, facts)
+            return
+        del self._waiting[work.node]
+        if node is not None and has_changed:
             self.described(node)
 
     def _put_off(self, work: _Work, error: RequestError) -> None:
-        kind = error_kind(error)
-        if kind is ErrorKind.GONE and work.node == _SEARCH:  # no such kind in this release
-            self._waiting.pop(work.node, None)
-            return
         work.tries += 1
-        if kind.is_lasting and work.tries == 1 and not self._context.rights.is_known(error):
-            of = f" of node '{work.node}'" if work.node else ""
-            log.warning("ResourceSlices%s do not show faults: %s; trying again", of, error)
-        delay = wait_after(kind, work.tries, self._context.random)
+        delay = self._delay(error, work.tries, f" of node '{work.node}'")
         self._context.delay_queue.put(work, delay)
 
-    def _look_again(self, work: _Work) -> None:
+    def _look_again(self, work: _Work, facts: NodeFacts | None) -> None:
+        work.shown = facts.faults if facts is not None else None
+        work.tries += 1
         delay = backoff(work.tries, self._context.random, first=_AGAIN, most=_AGAIN_MOST)
         self._context.delay_queue.put(work, delay)
+
+    def _delay(self, error: RequestError, tries: int, of: str) -> float:
+        """Return the seconds until another try."""
+        kind = error_kind(error)
+        if kind.is_lasting and tries == 1 and not self._context.rights.is_known(error):
+            log.warning("ResourceSlices%s do not show faults: %s; trying again", of, error)
+        return wait_after(kind, tries, self._context.random)
+
+    async def _searched(self) -> None:
+        """Search until there is an answer."""
+        for tries in count(1):
+            try:
+                await self._search()
+            except RequestError as e:
+                if error_kind(e) is ErrorKind.GONE:  # no such kind in this release
+                    return
+                await asyncio.sleep(self._delay(e, tries, ""))
+            else:
+                return
 
     async def _search(self) -> None:
         """Find the slices that show faults, which may have ended while no controller ran."""

@@ -1,6 +1,7 @@
 """When the controller reads and writes the ResourceSlices of its nodes, on a cluster in memory."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from kwokctl.faults.classes.class_schema import DeviceTaint
 from kwokctl.faults.overlays.open_entries import OPEN_FAULTS, OpenEntry, entries_text
 from kwokctl.faults.overlays.slice_overlay import SLICE_JOURNAL
 from kwokctl.fleet.claimed_devices import DRA_DRIVERS
-from kwokctl.kube.resource import LEASES, NODES, PODS, RESOURCE_SLICES
+from kwokctl.kube.resource import LEASES, NODES, PODS, RESOURCE_SLICES, Resource
 from tests.support.fake_cluster import FakeCluster
 from tests.support.fleet_rig import Rig, story
 from tests.unit.controller.lifecycle.test_devices import machine
@@ -69,6 +70,20 @@ def tainted(rig: Rig, name: str = "a") -> list[str]:
     return [each["name"] for each in devices if "taints" in each]
 
 
+def left() -> dict[str, Any]:
+    """Return a slice as another controller has left it: without one of its devices."""
+    return slice_of(
+        "a",
+        "gpu-0",
+        labels={SLICE_JOURNAL: "shown"},
+        annotations={SLICE_JOURNAL: '{"missing":[{"at":1,"device":{"name":"gpu-1"}}]}'},
+    )
+
+
+def devices(rig: Rig) -> list[str]:
+    return [each["name"] for each in rig.cluster.object(RESOURCE_SLICES, "a")["spec"]["devices"]]
+
+
 def test_a_fault_comes_and_goes_and_the_pool_keeps_one_generation() -> None:
     @story(cluster=cluster())
     async def _(rig: Rig) -> None:
@@ -124,18 +139,24 @@ def test_slices_that_never_come_are_asked_for_once_a_minute() -> None:
 def test_what_an_earlier_controller_has_left_is_undone() -> None:
     @story(cluster=cluster())
     async def _(rig: Rig) -> None:
-        left = slice_of(
-            "a",
-            "gpu-0",
-            labels={SLICE_JOURNAL: "shown"},
-            annotations={SLICE_JOURNAL: '{"missing":[{"at":1,"device":{"name":"gpu-1"}}]}'},
-        )
-        rig.cluster.put(RESOURCE_SLICES, left)
+        rig.cluster.put(RESOURCE_SLICES, left())
         rig.cluster.put(NODES, machine(annotations=DRA))
         await asyncio.sleep(5)
-        found = rig.cluster.object(RESOURCE_SLICES, "a")
-        assert [each["name"] for each in found["spec"]["devices"]] == ["gpu-0", "gpu-1"]
-        assert SLICE_JOURNAL not in found["metadata"]["labels"]
+        assert devices(rig) == ["gpu-0", "gpu-1"]
+        metadata = rig.cluster.object(RESOURCE_SLICES, "a")["metadata"]
+        assert SLICE_JOURNAL not in metadata["labels"]
+
+
+def test_what_came_back_with_a_node_is_undone() -> None:
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, machine(annotations=DRA, uid="same"))
+        await asyncio.sleep(5)
+        rig.cluster.remove(NODES, "n")
+        rig.cluster.put(RESOURCE_SLICES, left())
+        rig.cluster.put(NODES, machine(annotations=DRA, uid="same"))
+        await asyncio.sleep(5)
+        assert devices(rig) == ["gpu-0", "gpu-1"]
 
 
 def test_nodes_without_faults_cost_one_search_together_and_those_without_a_driver_nothing() -> None:
@@ -174,3 +195,49 @@ def test_a_missing_right_is_logged_once_and_the_write_follows_when_it_is_granted
     told = [each for each in caplog.messages if "do not show faults" in each]
     assert len(told) == 1
     assert "resourceslices" in told[0]
+
+
+class SlowCluster(FakeCluster):
+    """Answers lists of slices, as they are at the request, when a test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__(NODES, PODS, LEASES, RESOURCE_SLICES)
+        self.answers: list[asyncio.Event] = []
+        """Those that the next lists wait for, first come first served."""
+
+    async def list(self, resource: Resource, **selectors: Any) -> Sequence[bytes]:
+        found = await super().list(resource, **selectors)
+        if resource is RESOURCE_SLICES and self.answers:
+            await self.answers.pop(0).wait()
+        return found
+
+
+def test_a_change_is_shown_at_once_while_other_slices_are_waited_for() -> None:
+    @story(cluster=cluster())
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(RESOURCE_SLICES, slice_of("a", "gpu-0", "gpu-1"))
+        rig.cluster.put(NODES, machine(annotations=DRA))
+        say(rig, sick(1))
+        await asyncio.sleep(300)
+        assert tainted(rig) == ["gpu-1"]
+        for gpu in (0, 1, 0):
+            say(rig, sick(gpu))
+            await asyncio.sleep(5)
+            assert tainted(rig) == [f"gpu-{gpu}"]
+
+
+def test_slices_of_a_node_that_comes_during_a_search_are_searched_once_more() -> None:
+    slow = SlowCluster()
+
+    @story(cluster=slow)
+    async def _(rig: Rig) -> None:
+        slow.answers = [answer := asyncio.Event()]
+        rig.cluster.put(NODES, machine(name="d", annotations=DRA))
+        await asyncio.sleep(5)
+        assert not slow.answers
+        rig.cluster.put(RESOURCE_SLICES, left())
+        rig.cluster.put(NODES, machine(annotations=DRA))
+        await asyncio.sleep(5)
+        answer.set()
+        await asyncio.sleep(5)
+        assert devices(rig) == ["gpu-0", "gpu-1"]

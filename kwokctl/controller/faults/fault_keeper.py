@@ -162,7 +162,10 @@ class FaultKeeper:
             self._pace.forget(look)
             self._context.delay_queue.forget(look)
             return
-        if not self._is_mine() or fault.status.phase in _OVER:
+        if not self._is_mine():
+            self._was_mine = False  # also where it is again at the next beat: what was due is not looked at otherwise
+            return
+        if fault.status.phase in _OVER:
             return
         if look.is_busy:  # two at a time would overwrite what the other has stored
             look.is_wanted = True
@@ -187,7 +190,7 @@ class FaultKeeper:
     def _put_off(self, look: FaultLook, fault: StoredFault, error: RequestError) -> float | None:
         kind = error_kind(error)
         if kind is ErrorKind.GONE:
-            return None  # that comes with the watch
+            return _REFRESH  # if the Fault is gone, that is known by then; else its kind was not served for a moment
         if kind is ErrorKind.CONFLICT:
             return _AFTER_CONFLICT
         look.tries += 1
@@ -253,10 +256,10 @@ class FaultKeeper:
     ) -> RowReport:
         """Look at the nodes that have changed."""
         uid = fault.metadata.uid
-        nodes = look.take_nodes()
-        is_all, look.is_all = look.is_all, False
         added = await self._following.rows(fault, newcomers)
         added += self._faults.endings.added(uid, [*self._faults.units(uid)])
+        nodes = look.take_nodes()  # only now: another try after a refusal looks at them, too
+        is_all, look.is_all = look.is_all, False
         self._landing.look(fault, None if is_all else nodes)
         rows = {number: [*found] for number, found in self._landing.rows(uid).items()}
         if added:

@@ -20,6 +20,8 @@ from kwokctl.faults.overlays.open_entries import entries_of
 log = logging.getLogger(__name__)
 
 _WRITERS = 4
+_POST_AGAIN = 5.0
+"""Seconds between two looks at whether this controller is the leader."""
 
 
 class _Hit:
@@ -78,6 +80,9 @@ class ForeignNodes:
     async def _work(self, hit: _Hit) -> None:
         hit.is_queued = False
         if not self._is_mine():
+            self._context.delay_queue.put(
+                hit, _POST_AGAIN
+            )  # the leader may end before it has written
             return
         try:
             written = await self._writer.write(hit.name, hit.uid)

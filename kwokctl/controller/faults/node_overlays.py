@@ -106,6 +106,7 @@ class NodeOverlays:
         if self._waiting.get(waiting.name) is not waiting or node is None:
             return
         if node.hold is not Hold.HELD:
+            waiting.written = ""  # what is due now has to be written as soon as it is held
             return
         try:
             written = await self._writer.write(node.name, node.uid)
@@ -123,12 +124,12 @@ class NodeOverlays:
         if written.wait is not None:
             self._context.delay_queue.put(waiting, max(written.wait, 0.0))
         elif not self._faults.has(node.uid):
-            self._waiting.pop(waiting.name, None)
+            self._drop(waiting)
 
     def _put_off(self, waiting: _Overlay, error: RequestError) -> None:
         kind = error_kind(error)
         if kind is ErrorKind.GONE:
-            self._waiting.pop(waiting.name, None)
+            self._drop(waiting)
             return
         waiting.tries += 1
         if kind.is_lasting and (node := self._nodes.get(waiting.name)) is not None:
@@ -137,3 +138,8 @@ class NodeOverlays:
             log.warning("faults of node %r: %s; trying again", waiting.name, error)
         delay = wait_after(kind, waiting.tries, self._context.random)
         self._context.delay_queue.put(waiting, delay)
+
+    def _drop(self, waiting: _Overlay) -> None:
+        """Forget a node that shows nothing, or is gone, unless another node has its name by now."""
+        if self._waiting.get(waiting.name) is waiting:
+            del self._waiting[waiting.name]

@@ -42,6 +42,7 @@ from kwokctl.replacing import replace
 log = logging.getLogger(__name__)
 
 _NOTHING = "0s"
+_DELETED = "the node was deleted meanwhile"
 _GRACE = 5.0
 """Seconds after its creation in which a node or a policy that a repair names may become known."""
 _AGAIN = 1.0
@@ -121,9 +122,12 @@ class RepairSteps:
         if action == REPLACE:
             repair = await self._remove_old(repair)
             status = repair.status
+            if not status.replacement:
+                await self._end(repair, "Failed", _DELETED)
+                return None
         elif (node := self._nodes.get(repair.spec.node)) is None or node.uid != status.node_uid:
             await self._objects.hide(_fault_name(repair))
-            await self._end(repair, "Failed", "the node was deleted meanwhile")
+            await self._end(repair, "Failed", _DELETED)
             return None
         elif _shows_something(repair) and status.decided is None:
             await self._objects.show(_fault_name(repair), repair, KNOWN[action].shows)
@@ -181,14 +185,17 @@ class RepairSteps:
         return repair
 
     async def _make_new(self, repair: StoredRepair) -> bool:
-        """Make the node anew; return whether the faults that were not ended are known to hit it."""
+        """Make the node anew, once it is gone; return whether the faults that were not ended are known to hit it."""
         try:
             made = read_replacement(repair.status.replacement)
         except msgspec.MsgspecError:
             log.warning("repair %r: 'status.replacement' is no node", repair.name)
             return True
-        if await self._objects.node(repair.spec.node) is None:
+        node = await self._objects.node(repair.spec.node)
+        if node is None:
             await self._objects.delete_pods(repair.spec.node)
+        elif node["metadata"]["uid"] == repair.status.node_uid:
+            return False  # finalizers keep it for a while
         uid = await self._objects.make_node(made)
         moved = UnitEnding(moved_to=uid)
         return self._all_stored(repair, repair.status.left, moved)
@@ -348,7 +355,10 @@ class RepairSteps:
 
     async def _put(self, repair: StoredRepair, status: RepairStatus) -> StoredRepair:
         stored = await self._objects.put_status(repair, status)
-        self._known.note(stored)
+        if (
+            self._known.get(repair.name) is not None
+        ):  # else the watch has said first that it was deleted
+            self._known.note(stored)
         return stored
 
     def _now(self) -> str:

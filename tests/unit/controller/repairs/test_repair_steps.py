@@ -1,6 +1,7 @@
 """One repair, step by step: resets of GPUs that pods use, and what its node must have shown before it ends."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ from kwokctl.faults.repairs.repair_schema import (
     RepairStatus,
     StoredRepair,
 )
+from kwokctl.faults.repairs.replaced_node import Replacement
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 from tests.support.faults import NOON, node
@@ -43,6 +45,10 @@ class Machine(RepairObjects):
         self.now = NOON
         self.pods: list[dict[str, Json]] = []
         self.made: list[RepairSpec] = []
+        self.stored: dict[str, Json] | None = {
+            **node(), "metadata": {**node()["metadata"], "uid": "u"}
+        }  # fmt: skip
+        self.before_write: Callable[[], None] = lambda: None
         self.known = KnownRepairs(lambda: None)
         spec = {"actions": {action: {"takes": "20s", **rules}, "reboot": {}}}
         self.known.note_policy(StoredPolicy(metadata=ObjectMeta(name=SHOP), spec=spec))
@@ -84,12 +90,27 @@ class Machine(RepairObjects):
         version = str(int(repair.metadata.resource_version or 0) + 1)
         meta = replace(repair.metadata, resource_version=version)
         read = msgspec.convert(msgspec.to_builtins(status), RepairStatus)
+        self.before_write()
         self.repair = replace(repair, metadata=meta, status=read)
         return self.repair
 
     async def node(self, name: str) -> dict[str, Json] | None:
-        body: dict[str, Json] = {**node(), "metadata": {**node()["metadata"], "uid": "u"}}
-        return body
+        return self.stored
+
+    async def delete_node(self, name: str, uid: str) -> None:
+        """Wait for those whose finalizers keep the node."""
+
+    async def delete_pods(self, node: str) -> None:
+        self.pods.clear()
+
+    async def make_node(self, replacement: Replacement) -> str:
+        self.stored = {
+            **replacement.node, "metadata": {**replacement.node["metadata"], "uid": "new"}
+        }  # fmt: skip
+        return "new"
+
+    async def slices_of(self, node: str) -> list[dict[str, Json]]:
+        return []
 
     async def pods_on(self, node: str) -> list[dict[str, Json]]:
         return self.pods
@@ -201,3 +222,41 @@ def test_it_ends_after_its_node_has_shown_it_however_late_that_is(
     machine.look()
 
     assert machine.status.phase == ("Succeeded" if ends else "Running")
+
+
+def test_a_new_node_is_made_when_finalizers_have_let_the_old_one_go() -> None:
+    machine = Machine("replace")
+    machine.begin()
+    assert machine.look() == 20.0
+    machine.now += 20
+
+    assert machine.look() == 1.0
+
+    machine.stored = None
+    assert machine.look() is None
+    assert machine.status.phase == "Succeeded"
+    made = asyncio.run(machine.node(NODE))
+    assert made is not None
+    assert made["metadata"]["uid"] == "new"
+
+
+def test_a_node_that_is_gone_before_it_is_known_how_it_was_is_not_replaced() -> None:
+    machine = Machine("replace")
+    machine.stored = None
+    machine.begin()
+
+    assert machine.look() is None
+
+    found = (machine.status.phase, machine.status.message)
+    assert found == ("Failed", "the node was deleted meanwhile")
+
+
+def test_a_repair_that_is_deleted_during_a_write_stays_forgotten() -> None:
+    machine = Machine()
+    machine.known.note(machine.repair)
+    machine.before_write = lambda: machine.known.drop("r", "r")
+
+    machine.begin()
+
+    assert machine.status.phase == "Running"
+    assert machine.known.get("r") is None

@@ -24,6 +24,9 @@ from kwokctl.faults.targets.node_expressions import compile_where
 from kwokctl.json_value import Json
 from kwokctl.replacing import replace
 
+_AGAIN = 1.0
+"""Seconds until the next try to have a node made anew, unless the watch shows its Repair before."""
+
 
 class Triggering:
     """Looks at nodes and requests by the policies."""
@@ -60,8 +63,10 @@ class Triggering:
             elif await self.fits(due.spec.policy, due.spec.node):
                 await self._make(due)
         for uid, deleted in tuple(self._on_nodes.deleted.items()):
-            await self._remake(deleted)
-            self._on_nodes.deleted.pop(uid, None)
+            if await self._remake(deleted):
+                self._on_nodes.deleted.pop(uid, None)
+            else:
+                waits.append(_AGAIN)
         return min(waits, default=None)
 
     async def fits(self, policy: str, node: str) -> bool:
@@ -99,12 +104,15 @@ class Triggering:
         if made is not None:
             self._known.note(made)
 
-    async def _remake(self, deleted: DeletedNode) -> None:
-        """Have a node that was deleted made anew, if a policy says so; not one that a repair has just deleted."""
+    async def _remake(self, deleted: DeletedNode) -> bool:
+        """Have a node that was deleted made anew, if a policy says so; not one that a repair has just deleted.
+
+        Returns False if there is a Repair for that which is not known yet: it has to be told what the node was like.
+        """
         meta, value = deleted.node.metadata, orjson.loads(deleted.raw)
         replacing = (each for each in self._known.open() if each.spec.action == REPLACE)
         if any(each.status.node_uid == meta.uid for each in replacing):
-            return
+            return True
         for name, policy in sorted(self._known.policies.items()):
             due = due_of_deleted(name, policy, deleted.node)
             if due is not None and self._holds(policy, value):
@@ -112,7 +120,10 @@ class Triggering:
                 made = replacement_of(value, slices, due.name, self._wall())
                 repair = await self._objects.create(due.name, due.spec)
                 repair = repair or self._known.get(due.name)
-                if repair is not None and not repair.status.phase:
+                if repair is None:
+                    return False
+                if not repair.status.phase:
                     kept = replace(repair.status, replacement=replacement_text(made))
                     self._known.note(await self._objects.put_status(repair, kept))
-                return
+                return True
+        return True

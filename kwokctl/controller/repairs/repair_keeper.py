@@ -5,7 +5,7 @@ One of several controllers does it, the one that also injects faults. Everything
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from random import Random
 
@@ -60,6 +60,7 @@ class RepairKeeper:
         self._woken = asyncio.Event()
         self._tries: dict[str, int] = {}
         faults.attend(self._noted)
+        faults.listen(self._units_changed)
 
     def wake(self) -> None:
         """Look at everything soon."""
@@ -79,6 +80,10 @@ class RepairKeeper:
         """Look again when a Fault has changed, if that may end a repair, or something is asleep."""
         if any(True for _ in self._known.open()) or self._has_sleepers:
             self.wake()
+
+    def _units_changed(self, _: Mapping[str, str]) -> None:
+        """Look again when units have changed: only then it is known of those of the Fault whether some are asleep."""
+        self._noted("")
 
     @property
     def _has_sleepers(self) -> bool:

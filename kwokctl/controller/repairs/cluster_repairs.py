@@ -49,7 +49,7 @@ class ClusterRepairs:
         self._keeper = RepairKeeper(
             known,
             objects,
-            RepairSteps(known, objects, context.faults, nodes, wall),
+            RepairSteps(known, objects, context.faults, nodes, wall, self._on_nodes.unlabelled),
             triggering,
             context.faults,
             is_mine,

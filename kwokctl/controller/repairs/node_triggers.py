@@ -53,11 +53,23 @@ class NodeTriggers:
         """The nodes that were known when the present watch began, by name."""
         self.deleted: dict[str, DeletedNode] = {}
         """By uid, until `Triggering` has taken them."""
+        self._unlabelled: dict[str, int] = {}
+        """The versions, by name, in which nodes lack a label that a repair has removed, until the watch has come there."""
 
     async def run(self) -> None:
         """Follow until cancelled, by the policies as they are; all nodes are looked at anew."""
         self._before, self.watched = self.watched, {}
         await until_answered(self._follow, self._random)
+
+    def unlabelled(self, name: str, version: int) -> None:
+        """Note that a repair has removed a label of a node, in this version of it.
+
+        The watch may show it later, when that repair is over: a node that was replaced would be taken for another that asks for repair.
+        """
+        watched = self.watched.get(name)
+        if watched is None or _version(watched.node) < version:
+            self.watched.pop(name, None)
+            self._unlabelled[name] = version
 
     async def _follow(self) -> None:
         decode = msgspec.json.Decoder(TriggerNode).decode
@@ -76,6 +88,9 @@ class NodeTriggers:
                 self.deleted[node.metadata.uid] = DeletedNode(node, event.raw)
                 self._changed()
             return
+        if _version(node) < self._unlabelled.get(name, 0):
+            return
+        self._unlabelled.pop(name, None)
         if not node.spec.unschedulable and self._labels().isdisjoint(node.metadata.labels or ()):
             self.watched.pop(name, None)
             return
@@ -94,6 +109,10 @@ class NodeTriggers:
         """Yield for each trigger whether it is about nodes that were deleted."""
         for policy in self._policies.values():
             yield from (bool(each.node_deleted) for each in policy.triggers)
+
+
+def _version(node: TriggerNode) -> int:
+    return int(node.metadata.resource_version or 0)
 
 
 def watches_nodes(policies: Mapping[str, RepairPolicySpec]) -> bool:

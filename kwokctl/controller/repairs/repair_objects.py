@@ -18,6 +18,7 @@ from kwokctl.faults.repairs.repair_schema import (
 from kwokctl.faults.repairs.replaced_node import Replacement, is_of_other_node, owned_by
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
+from kwokctl.kube.collections.known_objects import metadata_of
 from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import (
     FAULTS,
@@ -148,9 +149,9 @@ class RepairObjects:
                 path = RESOURCE_SLICES.path(None, meta["name"])
                 await self._client.call("DELETE", path, body)
 
-    async def unlabel(self, node: str, label: str) -> None:
-        """Remove a label of a node."""
-        await self._change_node(node, {"metadata": {"labels": {label: None}}})
+    async def unlabel(self, node: str, label: str) -> int:
+        """Remove a label of a node; return the version of the node without it, 0 if there is no node."""
+        return await self._change_node(node, {"metadata": {"labels": {label: None}}})
 
     async def uncordon(self, node: str) -> None:
         """Let a node take pods."""
@@ -169,9 +170,14 @@ class RepairObjects:
             else:
                 return
 
-    async def _change_node(self, name: str, patch: Mapping[str, Json]) -> None:
-        with _tolerating(_NOT_THERE):
-            await self._patch(NODES.path(None, name), patch)
+    async def _change_node(self, name: str, patch: Mapping[str, Json]) -> int:
+        try:
+            answer = await self._patch(NODES.path(None, name), patch)
+        except ApiError as e:
+            if e.status != _NOT_THERE:
+                raise
+            return 0
+        return int(metadata_of(answer).metadata.resource_version)
 
     async def _patch(self, path: str, patch: Mapping[str, Json]) -> bytes:
         body = msgspec.json.encode(patch)

@@ -63,13 +63,18 @@ class RepairSteps:
         faults: OpenFaults,
         nodes: NodeRegistry,
         wall: Callable[[], float],
+        unlabelled: Callable[[str, int], None],
     ) -> None:
-        """Repair the managed `nodes`; `wall` returns the time of day."""
+        """Repair the managed `nodes`; `wall` returns the time of day.
+
+        `unlabelled` gets the name of each node that lacks a label by now, and its version.
+        """
         self._known = known
         self._objects = objects
         self._faults = faults
         self._nodes = nodes
         self._wall = wall
+        self._unlabelled = unlabelled
 
     async def accept(self, repair: StoredRepair, policy: str) -> float | None:
         """Queue a repair by a policy, or refuse it; return the seconds until it is to be looked at again.
@@ -320,7 +325,8 @@ class RepairSteps:
             await self._follow(repair, following)
         else:
             if cause.label:
-                await self._objects.unlabel(repair.spec.node, cause.label)
+                version = await self._objects.unlabel(repair.spec.node, cause.label)
+                self._unlabelled(repair.spec.node, version)
             if cause.request is not None and cause.request.answer:
                 await self._objects.answer(
                     cause.request,

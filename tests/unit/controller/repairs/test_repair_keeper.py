@@ -73,7 +73,7 @@ def test_a_unit_wakes_that_a_rewind_has_put_to_sleep() -> None:
         keeper = RepairKeeper(
             known,
             objects,
-            RepairSteps(known, objects, faults, nodes, wall),
+            RepairSteps(known, objects, faults, nodes, wall, on_nodes.unlabelled),
             Triggering(known, objects, on_nodes, on_requests, nodes, wall),
             faults,
             lambda: True,

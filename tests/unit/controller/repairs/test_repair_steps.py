@@ -56,7 +56,9 @@ class Machine(RepairObjects):
         nodes = NodeRegistry()
         nodes.put(ManagedNode(NODE, "u", (), ()))
         self.faults = OpenFaults(FaultClock(lambda: self.now))
-        self.steps = RepairSteps(self.known, self, self.faults, nodes, lambda: self.now)
+        self.steps = RepairSteps(
+            self.known, self, self.faults, nodes, lambda: self.now, lambda *_: None
+        )
         queued = RepairStatus(phase="Queued", policy=SHOP)
         self.repair = StoredRepair(
             metadata=RepairMeta(name="r", uid="r", resource_version="1"),

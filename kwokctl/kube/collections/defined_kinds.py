@@ -16,6 +16,7 @@ import msgspec
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.known_objects import Known
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from kwokctl.retry import may_pass, until_answered
@@ -159,10 +160,12 @@ class DefinedKinds:
             self._synced(kind)
 
     async def _again_and_again(self, kind: FollowedKind) -> None:
+        known = Known()  # an object may be deleted while the kind is not served
+
         async def once() -> None:
             try:
                 await self._begin()
-                await self._watch(kind)
+                await self._watch(kind, known)
             except ApiError as e:
                 if not may_pass(e):
                     self._synced(kind)  # without the right to read, nothing waits for it
@@ -175,13 +178,14 @@ class DefinedKinds:
             # A cluster whose kinds were defined by an earlier version lacks some of them.
             await asyncio.sleep(self._pause if number < _TRIES else _LONG_PAUSE)
 
-    async def _watch(self, kind: FollowedKind) -> None:
+    async def _watch(self, kind: FollowedKind, known: Known) -> None:
         events = watch(
             self._client.pool,
             kind.resource,
             decoder=_reader(kind.shape),
             gather=_GATHER,
             while_served=True,
+            known=known,
         )
         async with aclosing(events) as batches:
             async for batch in batches:

@@ -96,6 +96,7 @@ def watch(  # noqa: PLR0913 - they say what to watch
     from_cache: bool = False,
     while_served: bool = False,
     shows_gaps: bool = False,
+    known: Known | None = None,
 ) -> AsyncGenerator[list[Event[T]], None]:
     """Yield what happens to a collection, in order, as many events at once as have come.
 
@@ -107,6 +108,8 @@ def watch(  # noqa: PLR0913 - they say what to watch
 
     With `shows_gaps` the beginnings and the ends of watches are reported, too, for those who need the
     times at which things happen.
+
+    With `known`, which is changed, the first list also reports as deleted what an earlier watch knew and is gone.
 
     First every object as ADDED, then SYNCED; later both again if the collection had to be listed
     again. It never ends by itself: failures are retried with growing delays; only a permanent
@@ -120,7 +123,7 @@ def watch(  # noqa: PLR0913 - they say what to watch
         field_selector=field_selector,
     )
     options = _WatchOptions(accept, gather, from_cache, while_served, shows_gaps)
-    return _Watch(pool, query, decoder, options).run()
+    return _Watch(pool, query, decoder, options, known or Known()).run()
 
 
 class _WatchOptions(NamedTuple):
@@ -135,14 +138,19 @@ class _Watch(Generic[T]):
     """One watch: its `resourceVersion`, and the objects that exist at that version."""
 
     def __init__(
-        self, pool: Pool, query: ListQuery, decoder: Decoder[T], options: _WatchOptions
+        self,
+        pool: Pool,
+        query: ListQuery,
+        decoder: Decoder[T],
+        options: _WatchOptions,
+        known: Known,
     ) -> None:
         self._pool = pool
         self._query = query
         self._decode = decoder
         self._options = options
         self._from_cache = options.from_cache
-        self._known = Known()
+        self._known = known
         self._version = ""
         self._synced = False
         self._is_open = False

@@ -12,6 +12,7 @@ import msgspec
 from kwokctl.faults.repairs.policy_schema import RepairPolicySpec
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.known_objects import Known
 from kwokctl.kube.collections.served import while_served
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import Resource
@@ -97,9 +98,15 @@ class RequestTriggers:
         )
 
     def _follower(self, kind: RequestKind) -> Callable[[Resource], Awaitable[None]]:
+        known = Known()  # a request may be deleted while its kind is not served
+
         async def follow(resource: Resource) -> None:
             events = watch(
-                self._client.pool, resource, decoder=msgspec.json.decode, while_served=True
+                self._client.pool,
+                resource,
+                decoder=msgspec.json.decode,
+                while_served=True,
+                known=known,
             )
             async with aclosing(events) as batches:
                 async for batch in batches:

@@ -12,7 +12,13 @@ from kwokctl.controller.repairs.request_triggers import MOST_KINDS, RequestTrigg
 from kwokctl.errors import NotFoundError
 from kwokctl.faults.repairs.policy_schema import RepairPolicySpec
 from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.tasks import beside
 from tests.support import virtual_time
+from tests.support.fake_api_server import Reply, Request, serving
+from tests.support.watches import forever, is_watch, page, pod
 
 
 class Serving:
@@ -85,3 +91,32 @@ def test_of_too_many_kinds_the_first_are_watched_and_the_log_says_so_once(
     said = [each.message for each in caplog.records if "only the first 100" in each.message]
     assert len(said) == 1
     assert "name 180 kinds" in said[0]
+
+
+async def test_a_request_that_was_deleted_while_its_kind_was_not_served_asks_no_more() -> None:
+    lists = iter((page(pod("a", 1), pod("b", 2), version=10), page(pod("b", 2), version=12)))
+    has_ended, is_looked_at = asyncio.Event(), asyncio.Event()
+
+    async def handle(request: Request, reply: Reply) -> None:
+        if not is_watch(request):
+            await reply.json(next(lists))
+        elif has_ended.is_set():
+            is_looked_at.set()
+            await forever()
+        else:
+            has_ended.set()
+            await reply.refuse(404, "NotFound", "the server could not find the requested resource")
+
+    class Found(Client):
+        async def resource_for(self, api_version: str, kind: str) -> Resource:
+            return Resource("a", "v1", "rebootnodes", "RebootNode", namespaced=False)
+
+        def forget(self, resource: Resource) -> None:
+            pass
+
+    async with serving(handle) as server, Pool(Access(server=server.url)) as pool:
+        triggers = RequestTriggers(Found(pool), lambda: None, Random(1))
+        triggers.watch_for({"p": policy("RebootNode")})
+        async with beside(triggers.run()), asyncio.timeout(20):
+            await is_looked_at.wait()
+        assert triggers.requests["a/v1", "RebootNode"].keys() == {"uid-b"}

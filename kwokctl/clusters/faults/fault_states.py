@@ -70,10 +70,11 @@ async def fault_changes(
     async with fault_cluster(home, name) as cluster:
         demand_known(names, [each.metadata.name for each in await stored_faults(cluster.client)])
         batches = watch(cluster.client.pool, FAULTS, decoder=decode_fault.decode)
+        known: dict[str, FaultReport] = {}
         async with aclosing(batches):
             try:
                 async for events in batches:
-                    if changed := _changed(events, names):
+                    if changed := _changed(events, names, known):
                         yield changed
             except ApiError as e:
                 if e.status != _NOT_THERE:
@@ -85,16 +86,20 @@ async def fault_changes(
                 ) from e
 
 
-def _changed(events: Sequence[Event[StoredFault]], names: Sequence[str]) -> list[FaultReport]:
-    """Return the last state of each Fault in a batch of events."""
+def _changed(
+    events: Sequence[Event[StoredFault]], names: Sequence[str], known: dict[str, FaultReport]
+) -> list[FaultReport]:
+    """Return the last state of each Fault in a batch of events; `known` are those that exist, by uid."""
     found: dict[str, FaultReport] = {}
     for event in events:
         fault = event.object
-        if fault is not None and (not names or fault.metadata.name in names):
-            report = _report(fault)
-            if event.type is EventType.DELETED:
-                report = replace(report, phase="Deleted", left="")
-            found[report.name] = report
+        if fault is None or (names and fault.metadata.name not in names):
+            continue
+        uid = fault.metadata.uid
+        if event.type is not EventType.DELETED:
+            found[uid] = known[uid] = _report(fault)
+        elif (last := known.pop(uid, None)) is not None:  # all that the event says may be its name
+            found[uid] = replace(last, phase="Deleted", left="")
     return [*found.values()]
 
 

@@ -2,13 +2,14 @@
 
 from contextlib import aclosing
 
-from kwokctl.clusters.faults.fault_versions import fault_versions
+from kwokctl.clusters.faults.object_versions import object_versions
 from kwokctl.clusters.faults.reaching import FaultCluster, fault_cluster
-from kwokctl.clusters.faults.stored_faults import rows_of, stored_faults
+from kwokctl.clusters.faults.stored_faults import decode_fault, rows_of, stored_faults
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import NotFoundError
 from kwokctl.faults.objects.fault_schema import StoredFault
 from kwokctl.faults.objects.unit_rows import FaultUnit
+from kwokctl.kube.resource import FAULTS
 from kwokctl.model import ClusterName
 from kwokctl.waits import bounded
 
@@ -37,7 +38,7 @@ async def hit_units(
 
 async def _injected(cluster: FaultCluster, fault: StoredFault, seconds: float) -> StoredFault:
     """Return a Fault once it is injected, or as it is after some seconds."""
-    versions = fault_versions(cluster.client, fault.metadata.name)
+    versions = object_versions(cluster.client, FAULTS, fault, decode_fault.decode)
     try:
         async with bounded(seconds), aclosing(versions):
             async for version in versions:

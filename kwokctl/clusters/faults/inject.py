@@ -5,12 +5,12 @@ from contextlib import aclosing
 
 import msgspec
 
-from kwokctl.clusters.faults.fault_versions import fault_versions
 from kwokctl.clusters.faults.inject_request import (
     InjectRequest,
     checked_spec,
     used_documents,
 )
+from kwokctl.clusters.faults.object_versions import object_versions
 from kwokctl.clusters.faults.reaching import (
     FaultCluster,
     demand_api_proxy,
@@ -150,13 +150,11 @@ async def _landed(cluster: FaultCluster, made: StoredFault, seconds: float) -> S
     """Return the Fault once it has settled; errors as `inject`."""
     seen = [made]
     name = made.metadata.name
+    following = object_versions(cluster.client, FAULTS, made, decode_fault.decode)
     title = f"Waiting until the fault '{name}' shows"
     try:
         with cluster.home.progress.step(title, unit="units") as step:
-            async with (
-                bounded(seconds) as moved,
-                aclosing(fault_versions(cluster.client, name)) as versions,
-            ):
+            async with bounded(seconds) as moved, aclosing(following) as versions:
                 async for fault in versions:
                     more = fault.status.landed - seen[-1].status.landed
                     if more > 0:

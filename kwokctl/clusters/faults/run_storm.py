@@ -7,9 +7,10 @@ import msgspec
 
 from kwokctl.clusters.faults.inject import catalogue_of, serve
 from kwokctl.clusters.faults.inject_request import documents_of
+from kwokctl.clusters.faults.object_versions import object_versions
 from kwokctl.clusters.faults.reaching import FaultCluster, demand_player, fault_cluster
 from kwokctl.clusters.faults.schedule_reports import ScheduleReport, reports_of
-from kwokctl.clusters.faults.stored_schedules import decode_schedule, schedule_versions
+from kwokctl.clusters.faults.stored_schedules import decode_schedule
 from kwokctl.clusters.faults.storm_plans import PlannedStorm, storm_in
 from kwokctl.clusters.objects.apply import apply_all
 from kwokctl.clusters.state.home import Home
@@ -161,16 +162,14 @@ async def _store_plan(
 async def _over(cluster: FaultCluster, made: StoredSchedule, seconds: float) -> StoredSchedule:
     """Return the schedule once it is over; errors as `run_storm`."""
     spec, last = made.spec, [made]
+    following = object_versions(cluster.client, FAULT_SCHEDULES, made, decode_schedule)
     limit = seconds
     if isinstance(seconds, Standstill):
         limit = Standstill(parse_duration(spec.horizon) / spec.time_scale + seconds)
     title = f"Waiting until the schedule '{made.metadata.name}' is over"
     try:
         with cluster.home.progress.step(title, total=made.status.planned, unit="faults") as step:
-            async with (
-                bounded(limit),
-                aclosing(schedule_versions(cluster.client, made)) as versions,
-            ):
+            async with bounded(limit), aclosing(following) as versions:
                 async for found in versions:
                     step.advance(found.status.next - last[-1].status.next)
                     last.append(found)

@@ -1,7 +1,6 @@
 """Reads the FaultSchedules of a cluster, and the faults that were suppressed."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,7 +10,6 @@ from kwokctl.errors import NotFoundError
 from kwokctl.faults.storms.plan_pages import SuppressedFault, read_suppressed, suppressed_pages
 from kwokctl.faults.storms.stored_schedule import StoredSchedule
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import FAULT_PAGES, FAULT_SCHEDULES
 
 decode_schedule = msgspec.json.Decoder(StoredSchedule).decode
@@ -45,21 +43,3 @@ async def suppressed_of(
         rows = body["spec"].get("rows", ()) if body else ()
         found += map(read_suppressed, rows[max(first - number, 0) :])
     return found[: schedule.status.suppressed - first]
-
-
-async def schedule_versions(
-    client: Client, made: StoredSchedule
-) -> AsyncGenerator[StoredSchedule, None]:
-    """Yield a schedule as it is and whenever it has changed, for ever; NotFoundError if it is deleted."""
-    name = made.metadata.name
-    selector = f"metadata.name={name}"
-    batches = watch(client.pool, FAULT_SCHEDULES, decoder=decode_schedule, field_selector=selector)
-    async with aclosing(batches):
-        async for events in batches:
-            for event in events:
-                found = event.object
-                if found is None or found.metadata.uid != made.metadata.uid:
-                    continue
-                if event.type is EventType.DELETED:
-                    raise NotFoundError(f"the FaultSchedule '{name}' was deleted meanwhile")
-                yield found

@@ -4,6 +4,7 @@ from contextlib import aclosing
 
 import msgspec
 
+from kwokctl.clusters.faults.object_versions import object_versions
 from kwokctl.clusters.faults.reaching import FaultCluster, demand_player, fault_cluster
 from kwokctl.clusters.launching.custom_resources import install, repair_definitions
 from kwokctl.clusters.objects.apply import apply_one
@@ -23,7 +24,6 @@ from kwokctl.faults.repairs.policy_reader import read_policy
 from kwokctl.faults.repairs.repair_actions import Action
 from kwokctl.faults.repairs.repair_schema import NODE_LABEL, RepairCause, RepairSpec, StoredRepair
 from kwokctl.kube.collections.paging import METADATA, ListQuery, list_from_cache
-from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import NODES, REPAIRS
 from kwokctl.model import ClusterName
 from kwokctl.waits import after, bounded
@@ -135,23 +135,14 @@ async def _create(cluster: FaultCluster, request: RepairRequest) -> StoredRepair
 async def _ended(cluster: FaultCluster, made: StoredRepair, seconds: float) -> StoredRepair:
     """Return the Repair once it is over; errors as `repair`."""
     seen, name = [made], made.name
-    batches = watch(
-        cluster.client.pool,
-        REPAIRS,
-        decoder=decode_repair.decode,
-        field_selector=f"metadata.name={name}",
-    )
+    following = object_versions(cluster.client, REPAIRS, made, decode_repair.decode)
     try:
         with cluster.home.progress.step(f"Waiting until the repair '{name}' is over"):
-            async with bounded(seconds) as moved, aclosing(batches):
-                async for events in batches:
-                    for event in events:
-                        if event.type is EventType.DELETED:
-                            raise NotFoundError(f"the Repair '{name}' was deleted meanwhile")
-                        if event.object is not None:
-                            seen.append(event.object)
-                            moved()
-                    if seen[-1].is_over:
+            async with bounded(seconds) as moved, aclosing(following) as versions:
+                async for found in versions:
+                    seen.append(found)
+                    moved()
+                    if found.is_over:
                         break
     except TimeoutError:
         phase = seen[-1].status.phase or "not accepted"

@@ -12,7 +12,7 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from enum import StrEnum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -58,7 +58,10 @@ class Event(msgspec.Struct, Generic[T], frozen=True):
 
     type: EventType
     object: T | None
-    """The object; only name, namespace and uid are set if its deletion was not watched."""
+    """The object; only name, namespace and uid are set if its deletion was not watched.
+
+    Where the decoder cannot do with these it is an `Identified`.
+    """
     raw: bytes
     """The object's JSON; objects of a list have no `apiVersion` and `kind`."""
 
@@ -304,8 +307,12 @@ class _Watch(Generic[T]):
         return Event(kind, self._decode(raw), raw)
 
     def _vanished(self, metadata: Metadata) -> Event[T]:
-        raw = msgspec.json.encode(Identified(metadata))
-        return Event(EventType.DELETED, self._decode(raw), raw)
+        found = Identified(metadata)
+        raw = msgspec.json.encode(found)
+        try:
+            return Event(EventType.DELETED, self._decode(raw), raw)
+        except msgspec.ValidationError:  # it wants more, such as the spec
+            return Event(EventType.DELETED, cast("T", found), raw)
 
     async def _pause(self) -> None:
         """Wait with exponential backoff and jitter."""

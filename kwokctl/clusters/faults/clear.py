@@ -16,13 +16,15 @@ from kwokctl.faults.objects.fault_schema import StoredFault
 from kwokctl.faults.overlays.open_entries import OPEN_FAULTS, read_entries
 from kwokctl.faults.storms.stored_schedule import StoredSchedule
 from kwokctl.faults.storms.storm_faults import owning_schedule
+from kwokctl.kube.client import Client
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import FAULTS, NODES
 from kwokctl.model import ClusterName
 from kwokctl.tasks import for_each
 from kwokctl.waits import Moved, Standstill, after, bounded
 
-_NOT_THERE = 404
+_GONE = (404, 409)
+"""The status of a deletion of what is not there any more; with the second, another object has its name."""
 _REQUESTS_TOGETHER = 32
 _NAMED = 5
 
@@ -61,10 +63,12 @@ async def clear(
         faults = await _faults(cluster, request, schedules)
         if not request.only_look:
             for each in schedules:
-                await remove_storm(cluster, each)
+                await remove_storm(cluster.client, each)
             if schedules:  # until then it may have brought others; some may be gone with it
                 faults = _united(faults, await _faults(cluster, request, schedules))
-            await for_each(faults, lambda each: _delete(cluster, each), at_once=_REQUESTS_TOGETHER)
+            await for_each(
+                faults, lambda each: delete(cluster.client, each), at_once=_REQUESTS_TOGETHER
+            )
             if request.wait is not None and faults:
                 await _gone(cluster, {each.metadata.uid for each in faults}, request.wait)
     return ClearedFaults(
@@ -96,12 +100,13 @@ async def _faults(
     return [fault for fault, owner in owned if owner is not None and owner.uid in uids]
 
 
-async def _delete(cluster: FaultCluster, fault: StoredFault) -> None:
+async def delete(client: Client, fault: StoredFault) -> None:
+    """Delete a Fault; one that is gone, also if another has its name now, is no error."""
     body = msgspec.json.encode({"preconditions": {"uid": fault.metadata.uid}})
     try:
-        await cluster.client.call("DELETE", FAULTS.path(None, fault.metadata.name), body)
+        await client.call("DELETE", FAULTS.path(None, fault.metadata.name), body)
     except ApiError as e:
-        if e.status != _NOT_THERE:  # another client, or the garbage collector, was first
+        if e.status not in _GONE:  # another client, or the garbage collector, was first
             raise
 
 

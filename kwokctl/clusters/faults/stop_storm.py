@@ -4,16 +4,17 @@ from urllib.parse import quote
 
 import msgspec
 
-from kwokctl.clusters.faults.reaching import FaultCluster, fault_cluster
+from kwokctl.clusters.faults.reaching import fault_cluster
 from kwokctl.clusters.faults.stored_schedules import stored_schedules
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ApiError
 from kwokctl.faults.storms.stored_schedule import OVER, SCHEDULE_LABEL, StoredSchedule
-from kwokctl.kube.client import PatchType
+from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import FAULT_PAGES, FAULT_SCHEDULES
 from kwokctl.model import ClusterName
 
-_NOT_THERE = 404
+_NOT_THERE, _OF_ANOTHER = 404, 409
+"""The status of a deletion of what is not there any more; with the second, another object has its name."""
 
 
 class StoppedStorm(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,14 +51,18 @@ async def stop_storm(home: Home, name: ClusterName, schedule: str) -> StoppedSto
     )
 
 
-async def remove_storm(cluster: FaultCluster, schedule: StoredSchedule) -> None:
+async def remove_storm(client: Client, schedule: StoredSchedule) -> None:
     """Delete a schedule with its pages; its Faults are for others to delete, and no further ones come."""
     meta = schedule.metadata
     body = msgspec.json.encode({"preconditions": {"uid": meta.uid}})
     try:
-        await cluster.client.call("DELETE", FAULT_SCHEDULES.path(None, meta.name), body)
+        await client.call("DELETE", FAULT_SCHEDULES.path(None, meta.name), body)
     except ApiError as e:
+        if (
+            e.status == _OF_ANOTHER
+        ):  # its pages go with it, and those that have its label may be of the other
+            return
         if e.status != _NOT_THERE:  # another client was first
             raise
     selector = quote(f"{SCHEDULE_LABEL}={meta.name}")
-    await cluster.client.call("DELETE", f"{FAULT_PAGES.path()}?labelSelector={selector}")
+    await client.call("DELETE", f"{FAULT_PAGES.path()}?labelSelector={selector}")

@@ -13,15 +13,20 @@ from kwokctl.faults.overlays.definitions import read_definition
 from kwokctl.faults.overlays.fault_course import ClassDefinition
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_pages
-from kwokctl.kube.resource import FAULT_PAGES, FAULTS, Resource
+from kwokctl.kube.resource import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    FAULT_PAGES,
+    FAULTS,
+    Resource,
+)
 
 _T = TypeVar("_T")
-_NOT_THERE = 404
+_NOT_THERE, _NOT_READY = 404, 503
 _NAMED = 5
 
 
 async def stored_faults(client: Client, names: Sequence[str] = ()) -> list[StoredFault]:
-    """Return the Faults of a cluster by name, or those that are named; none where the kind is not served.
+    """Return the Faults of a cluster by name, or those that are named; none where the kind is not defined.
 
     Raises NotFoundError, with the nearest name, for one that does not exist.
     """
@@ -81,7 +86,10 @@ async def definitions_of(
 async def all_of(
     client: Client, resource: Resource, decode: Callable[[msgspec.Raw], _T]
 ) -> AsyncIterator[_T]:
-    """Yield all objects of a kind; none where it is not served."""
+    """Yield all objects of a kind; none where it is not defined.
+
+    Raises ApiError, with status 503, if it is defined and not served, as by an API server that has just started.
+    """
     try:
         async for page in list_pages(client.pool, ListQuery(resource=resource)):
             for raw in page.objects:
@@ -89,6 +97,11 @@ async def all_of(
     except ApiError as e:
         if e.status != _NOT_THERE:
             raise
+        definition = f"{resource.plural}.{resource.group}"
+        if await client.find(CUSTOM_RESOURCE_DEFINITIONS, None, definition) is not None:
+            raise ApiError(
+                f"the API server does not serve {resource.kind}s yet", status=_NOT_READY
+            ) from e
 
 
 decode_fault = msgspec.json.Decoder(StoredFault)

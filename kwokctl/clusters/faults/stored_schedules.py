@@ -16,7 +16,7 @@ decode_schedule = msgspec.json.Decoder(StoredSchedule).decode
 
 
 async def stored_schedules(client: Client, names: Sequence[str] = ()) -> list[StoredSchedule]:
-    """Return the FaultSchedules of a cluster by name, or those that are named; none where the kind is not served.
+    """Return the FaultSchedules of a cluster by name, or those that are named; none where the kind is not defined.
 
     Raises NotFoundError, with the nearest name, for one that does not exist.
     """

@@ -1,20 +1,18 @@
 """Reads the Repairs of a cluster."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from kwokctl.clusters.faults.reaching import fault_cluster
+from kwokctl.clusters.faults.stored_faults import all_of
 from kwokctl.clusters.state.home import Home
-from kwokctl.errors import ApiError
 from kwokctl.expr.duration import parse_time
 from kwokctl.faults.repairs.repair_schema import StoredRepair
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.paging import ListQuery, list_pages
-from kwokctl.kube.resource import REPAIR_POLICIES, REPAIRS, Resource
+from kwokctl.kube.resource import REPAIR_POLICIES, REPAIRS
 from kwokctl.model import ClusterName
 
-_NOT_THERE = 404
 _WAITS = "Pending"
 """The phase of a Repair that no controller has accepted."""
 
@@ -49,9 +47,9 @@ class RepairReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def repair_reports(
     home: Home, name: ClusterName, nodes: Sequence[str] = ()
 ) -> list[RepairReport]:
-    """Return the Repairs of a cluster, or those of the named nodes, in the order in which they were made; none where the kind is not served."""
+    """Return the Repairs of a cluster, or those of the named nodes, in the order in which they were made; none where the kind is not defined."""
     async with fault_cluster(home, name) as cluster:
-        found = [decode_repair.decode(raw) async for raw in _all(cluster.client, REPAIRS)]
+        found = [each async for each in all_of(cluster.client, REPAIRS, decode_repair.decode)]
     wanted = [each for each in found if not nodes or each.spec.node in nodes]
     in_order = sorted(wanted, key=lambda each: (each.metadata.creation_timestamp, each.name))
     return [repair_report(each) for each in in_order]
@@ -95,17 +93,7 @@ _named = msgspec.json.Decoder(_Named).decode
 
 async def stored_policy_names(client: Client) -> list[str]:
     """Return the names of the RepairPolicies of a cluster."""
-    return sorted([_named(raw).metadata.name async for raw in _all(client, REPAIR_POLICIES)])
-
-
-async def _all(client: Client, resource: Resource) -> AsyncIterator[msgspec.Raw]:
-    try:
-        async for page in list_pages(client.pool, ListQuery(resource=resource)):
-            for raw in page.objects:
-                yield raw
-    except ApiError as e:
-        if e.status != _NOT_THERE:
-            raise
+    return sorted([each.metadata.name async for each in all_of(client, REPAIR_POLICIES, _named)])
 
 
 decode_repair = msgspec.json.Decoder(StoredRepair)

@@ -20,13 +20,22 @@ _REST = 9
 _NAMED = 3
 
 
-async def drained(history: History, workloads: Workloads, now: Callable[[], int]) -> None:
+async def drained(
+    history: History,
+    workloads: Workloads,
+    now: Callable[[], int],
+    *,
+    is_watched: Callable[[], bool],
+) -> None:
     """Return when nothing of the run is on its way, and nothing has changed for 3 s.
 
-    On their way are pods, Jobs, and workloads at which no controller has looked.
+    On their way are pods, Jobs, and workloads at which no controller has looked. `is_watched` returns whether pods and Jobs are seen now:
+    what happens while their watches are interrupted comes later.
     """
     begin, were_new = now(), False
     while True:
+        if not is_watched():
+            begin = now()
         quiet_since = max(history.last_change, begin)
         if now() - quiet_since >= QUIET * SECOND and not has_open(history):
             await workloads.look()

@@ -5,6 +5,7 @@ import asyncio
 from kwokctl.errors import NotFoundError
 from kwokctl.host.process import run_in_view
 from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.resource import JOBS, PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.load.arrival import Arrival
 from kwokctl.load.run_loads import run_loads
@@ -89,7 +90,7 @@ class OneRun:
         others = (self._report(step), later, self._probe_lag())
         async with profiles, recorder.recording(), sampling, beside(*others):
             try:
-                await self._go(access, progress)
+                await self._go(access, progress, recorder)
             except (TimeoutError, _PatienceError):
                 self._note_timeout()
         self._is_over = True
@@ -107,7 +108,7 @@ class OneRun:
         self._note("recorder", self._busy.of_recorder())
         self._note("end")
 
-    async def _go(self, access: Access, progress: Progress) -> None:
+    async def _go(self, access: Access, progress: Progress, recorder: RunRecorder) -> None:
         """Let all arrivals come, and wait for the end; TimeoutError or _PatienceError if it does not come."""
         until = self._request.until
         if until is not None:
@@ -119,7 +120,12 @@ class OneRun:
         async with asyncio.timeout(self._limit()):
             if self._request.has_end:
                 async with beside(self._fail_if_deleted()):
-                    await ending.drained(self.history, self._workloads, self._now)
+                    await ending.drained(
+                        self.history,
+                        self._workloads,
+                        self._now,
+                        is_watched=lambda: recorder.sees(PODS.plural, JOBS.plural),
+                    )
             else:
                 await self._until_deleted()
 
@@ -187,7 +193,10 @@ class OneRun:
             self._note(UNDRAINED, f"'{request.until.text}' did not hold after {self._limit():g} s")
         elif request.has_end:
             undrained = ending.undrained(self.history, self._workloads)
-            self._note(UNDRAINED, undrained or "its objects kept changing")
+            self._note(
+                UNDRAINED,
+                undrained or "its objects kept changing, or their watches were interrupted",
+            )
 
     def _note(self, what: str, detail: str = "") -> None:
         self.emit(RunMoment(self._now(), what, detail))

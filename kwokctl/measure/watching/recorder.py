@@ -89,6 +89,11 @@ class RunRecorder:
         self._gather = gather
         self._opened = 0
         self._all_open = asyncio.Event()
+        self._following: list[_Following] = []
+
+    def sees(self, *plurals: str) -> bool:
+        """Return whether these kinds, as far as they are followed, are watched now: what happens is seen at once."""
+        return all(each.is_open for each in self._following if each.plural in plurals)
 
     @asynccontextmanager
     async def recording(self) -> AsyncIterator[None]:
@@ -110,6 +115,7 @@ class RunRecorder:
 
     async def _follow(self, kind: Followed, *, is_awaited: bool = True) -> None:
         following = _Following(kind, self._emit)
+        self._following.append(following)
         events = watch(
             self._pool,
             kind.resource,
@@ -119,12 +125,15 @@ class RunRecorder:
             shows_gaps=True,
             gather=self._gather,
         )
-        async with aclosing(events):
-            async for batch in events:
-                was_open = following.is_open
-                following.take(batch, self.now())
-                if is_awaited and following.is_open and not was_open:
-                    self._note_open()
+        try:
+            async with aclosing(events):
+                async for batch in events:
+                    was_open = following.is_open
+                    following.take(batch, self.now())
+                    if is_awaited and following.is_open and not was_open:
+                        self._note_open()
+        finally:
+            following.end(self.now())
 
     def _note_open(self) -> None:
         self._opened += 1
@@ -161,6 +170,7 @@ class _Following:
     """One kind that is followed, and the gap that it is in, if any."""
 
     def __init__(self, kind: Followed, emit: Emit) -> None:
+        self.plural = kind.resource.plural
         self._tracker = kind.tracker
         self._deleted = kind.deleted
         self._emit = emit
@@ -186,6 +196,11 @@ class _Following:
                 self._end_gap(min(time, self._resumed + _BACKLOG))
             self._pass_on(batch, time)
             self._last = time
+
+    def end(self, time: int) -> None:
+        """Note that nothing more will come: the gap of a watch that is interrupted is the last that is known."""
+        if self._gap is not None and self._resumed is None:
+            self._end_gap(time)
 
     def _pass_on(self, batch: Sequence[Event[object]], time: int) -> None:
         tracker, listed = self._tracker, not self.is_open

@@ -169,7 +169,8 @@ async def test_a_run_is_over_when_nothing_is_open_and_nothing_has_changed_for_th
 ) -> None:
     found = History.of(header(), [BEGIN, *life(1, 0), last])
     clock = Clock()
-    task = asyncio.ensure_future(ending.drained(found, NO_WORKLOADS, clock))
+    over = ending.drained(found, NO_WORKLOADS, clock, is_watched=lambda: True)
+    task = asyncio.ensure_future(over)
     await asyncio.sleep(0)  # it begins at the time 0
     clock.time = now
 

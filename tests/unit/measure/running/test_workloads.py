@@ -89,7 +89,7 @@ async def test_a_run_is_not_over_before() -> None:
             return time
 
         async with asyncio.timeout(60):
-            await ending.drained(found, workloads, now)
+            await ending.drained(found, workloads, now, is_watched=lambda: True)
 
     assert time > 33 * SECOND, "its pods may come after that"
     assert ending.undrained(found, workloads) == ""

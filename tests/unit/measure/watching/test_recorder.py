@@ -47,6 +47,7 @@ class Recorded:
         self.time = 0
         self._news = asyncio.Event()
         self.begun = asyncio.Event()
+        self.recorder: RunRecorder | None = None
 
     def now(self) -> int:
         self.time += 1
@@ -79,12 +80,10 @@ async def recording(handle: Answer) -> AsyncIterator[Recorded]:
         recorded.deleted.append((uid, raw))
 
     kinds = [Followed(resource=PODS, tracker=tracker, deleted=deleted)]
-    async with (
-        serving(answer) as server,
-        Pool(Access(server=server.url)) as pool,
-        RunRecorder(pool, kinds, recorded.emit, recorded.now).recording(),
-    ):
-        yield recorded
+    async with serving(answer) as server, Pool(Access(server=server.url)) as pool:
+        recorded.recorder = RunRecorder(pool, kinds, recorded.emit, recorded.now)
+        async with recorded.recorder.recording():
+            yield recorded
 
 
 def is_named(kind: type[Lines], number: int) -> Callable[[Lines], bool]:
@@ -180,6 +179,34 @@ async def test_what_is_listed_again_is_in_a_gap_with_what_has_vanished() -> None
     assert (gone.number, bound.number) == (1, 2)
     for line in (gone, bound, seen["c"]):
         assert gap.begin < line.time <= gap.end
+
+
+async def test_a_watch_that_is_interrupted_sees_nothing_and_its_gap_ends_with_the_record() -> None:
+    async def handle(request: Request, reply: Reply, begun: asyncio.Event) -> None:
+        if not is_watch(request):
+            await reply.json(page(version=10))
+        elif begun.is_set():
+            down.set()
+            await reply.refuse(503, "ServiceUnavailable", "it is being started again")
+        else:
+            await reply.begin()
+            await begun.wait()
+            await reply.event("ADDED", on("", "a", 11))
+            await reply.end()
+
+    down = asyncio.Event()
+    async with asyncio.timeout(20), recording(handle) as recorded:
+        assert recorded.recorder is not None
+        assert recorded.recorder.sees("pods")
+        await down.wait()
+        assert not recorded.recorder.sees("pods")
+        assert recorded.recorder.sees("nodes")
+        assert not any(isinstance(line, Gap) for line in recorded.lines)
+
+    (gap,) = [line for line in recorded.lines if isinstance(line, Gap)]
+    first = next(line for line in recorded.lines if isinstance(line, PodSeen))
+    assert gap.begin == first.time
+    assert gap.end > first.time
 
 
 async def test_a_refusal_ends_the_recording() -> None:

@@ -290,6 +290,10 @@ class WorkDir(msgspec.Struct, frozen=True):
         """Return the lock under which marks of a cluster are made and removed."""
         return self.locks / f"marks-{name}.lock"
 
+    def recording_lock(self, name: ClusterName) -> Path:
+        """Return the lock under which a recording in the background is started."""
+        return self.locks / f"recording-{name}.lock"
+
     def set_lock(self, identity: str) -> Path:
         """Return the lock under which one set of objects of a cluster is scaled."""
         digest = hashlib.sha256(identity.encode()).hexdigest()[:16]

@@ -13,11 +13,13 @@ from kwokctl.errors import (
     NotFoundError,
     UnavailableError,
 )
+from kwokctl.host.noted_locks import locked
 from kwokctl.host.platforms import is_linux, platform_name
 from kwokctl.host.processes import supervise
 from kwokctl.host.processes.launcher import launch
 from kwokctl.host.processes.supervise import Process, launched, read_pid_file
 from kwokctl.measure.histories.history_files import history_of
+from kwokctl.measure.record.record_file import check_new
 from kwokctl.measure.record.record_names import newest_record
 from kwokctl.model import ClusterName
 
@@ -33,33 +35,46 @@ _GRACE = 60.0
 async def start(home: Home, name: ClusterName, words: Sequence[str], record: Path) -> None:
     """Start `measure run` with these words, and return when it watches everything.
 
-    Raises UnavailableError where processes cannot be followed, ConflictError if there is a recording of this name already, CommandError, with what it has said,
-    if it ends at once.
+    Raises UnavailableError where processes cannot be followed, ConflictError if there is a recording of this name or the file already, BusyError if
+    another command starts one, and CommandError, with what it has said, if it ends at once.
     """
     if not is_linux():
         raise UnavailableError(
             f"recordings in the background need Linux, and this is {platform_name()}",
             hint="'kwokctl measure' records in the foreground, until Ctrl-C",
         )
+    check_new(record)
+    home.workdir.measurements.mkdir(parents=True, exist_ok=True)
+    with locked(home.workdir.recording_lock(name), what=f"the recording of '{name}'"):
+        if running(home, name) is not None:
+            raise ConflictError(
+                f"a recording of '{name}' is under way already",
+                hint=f"end it with: kwokctl --name {name} measure stop",
+            )
+        await _launched(home, name, words, record)
+
+
+async def _launched(home: Home, name: ClusterName, words: Sequence[str], record: Path) -> None:
+    """Start the process, and return when it watches everything; an interrupt ends it."""
     folder = home.workdir.measurements
-    folder.mkdir(parents=True, exist_ok=True)
-    if running(home, name) is not None:
-        raise ConflictError(
-            f"a recording of '{name}' is under way already",
-            hint=f"end it with: kwokctl --name {name} measure stop",
-        )
     pid_file, log = _pid_file(home, name), folder / f"{name}.log"
     log.unlink(missing_ok=True)
     command = [sys.executable, "-P", "-m", "kwokctl", "--name", name, "measure", "run"]
     argv = [*command, RECORD, str(record), *words]
     workdir = {"KWOK_WORKDIR": str(home.workdir.root)}
     pid = launch(argv, pid_file=pid_file, log=log, folder=folder, env=workdir)
-    status = await launched(pid)
-    with home.progress.step("Starting to record"):
-        while status is None and not _has_begun(record):
-            await asyncio.sleep(_POLL)
-            process = read_pid_file(pid_file)
-            status = None if process and process.is_alive else 1
+    try:
+        status = await launched(pid)
+        with home.progress.step("Starting to record"):
+            while status is None and not _has_begun(record):
+                await asyncio.sleep(_POLL)
+                process = read_pid_file(pid_file)
+                status = None if process and process.is_alive else 1
+    except asyncio.CancelledError:
+        if (process := read_pid_file(pid_file)) is not None:
+            await supervise.stop(process, _GRACE)
+        pid_file.unlink(missing_ok=True)
+        raise
     if status is not None:
         pid_file.unlink(missing_ok=True)
         said = log.read_text(encoding="utf-8", errors="replace").strip()

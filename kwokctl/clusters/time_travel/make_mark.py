@@ -1,7 +1,7 @@
 """Makes marks and removes them: also those that take too much, or are kept for too long."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -52,17 +52,28 @@ def beyond(marks: Sequence[Mark], newest: Mark, bounds: MarkBounds) -> list[Mark
 _USUAL = MarkBounds()
 
 
+def _demand_nothing(_marks: Marks) -> None:
+    pass
+
+
 async def mark_cluster(
-    home: Home, cluster: ClusterName, name: str, bounds: MarkBounds = _USUAL
+    home: Home,
+    cluster: ClusterName,
+    name: str,
+    bounds: MarkBounds = _USUAL,
+    *,
+    demand: Callable[[Marks], None] = _demand_nothing,
 ) -> Mark:
     """Save the present state of a running cluster as a mark, in place of one of the same name.
 
     All objects are read at one revision of etcd, while the cluster runs on. They are copied to a file
     immediately, because etcd compacts a revision after some minutes. Older marks are removed if the bounds
-    are exceeded; CapacityError if this mark alone exceeds them.
+    are exceeded; CapacityError if this mark alone exceeds them. `demand` raises an error if the marks that there are forbid it, and is
+    called when no other command makes any.
     """
     name = mark_name(name)
     with using(home.workdir, cluster), marking(home.workdir, cluster):
+        demand(marks_of(home, cluster))
         async with reached(home, cluster) as reach:
             revision = await write_witness(reach.kv, name)
             with home.progress.step(f"Marking '{name}'"):

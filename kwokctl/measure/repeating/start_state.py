@@ -67,13 +67,19 @@ class MarkedState:
         ConflictError if there is such a mark already.
         """
         async with reached(self._home, self._cluster) as reach:
-            demand_unmarked(reach.marks, self._cluster)
+            demand_unmarked(self._cluster, reach.marks)
             self._plane = plane = ControlPlane(reach)
             with self._home.progress.step("Waiting until the cluster is idle"):
                 await plane.until_at_rest()
                 await plane.remember()
             # A limit would drop older marks, which are the user's.
-            await mark_cluster(self._home, self._cluster, MARK, MarkBounds(size=0))
+            await mark_cluster(
+                self._home,
+                self._cluster,
+                MARK,
+                MarkBounds(size=0),
+                demand=partial(demand_unmarked, self._cluster),  # another may have begun meanwhile
+            )
             try:
                 yield
             finally:
@@ -112,7 +118,13 @@ class MarkedState:
                 f"the cluster is not as it was; go back with: kwokctl --name {self._cluster} snapshot rewind {MARK}"
             )
             raise
-        await drop_marks(self._home, self._cluster, MARK, every=False)
+        await drop_mark(self._home, self._cluster)
+
+
+async def drop_mark(home: Home, cluster: ClusterName) -> None:
+    """Drop the mark as soon as no other command excludes that: one that stays forbids the next measurement."""
+    drop = partial(drop_marks, home, cluster, MARK, every=False)
+    await when_released(drop, home.progress.note)
 
 
 async def when_released(
@@ -131,12 +143,12 @@ async def when_released(
             if now() >= until:
                 raise
             if not noted:
-                note(f"{e}; the rewind waits for that")
+                note(f"{e}; this command waits for that")
             noted = True
         await asyncio.sleep(_POLL)
 
 
-def demand_unmarked(marks: Marks, cluster: ClusterName) -> None:
+def demand_unmarked(cluster: ClusterName, marks: Marks) -> None:
     """Raise ConflictError if another measurement has left its mark, or goes on."""
     if MARK in marks.names():
         kwokctl = f"kwokctl --name {cluster} snapshot"

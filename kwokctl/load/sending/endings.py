@@ -78,15 +78,21 @@ class Endings:
     async def _watch(self, resource: Resource) -> None:
         waiting = self._waiting[resource]
         gone = set(waiting)
-        """The objects made before the first list: those that it does not show are gone already."""
-        pool = self._sender.client.pool
-        batches = watch(pool, resource, decoder=_decode, label_selector=self._selector)
+        """The objects made before a list, and not seen since the watch ended: those that the list does not show are gone already."""
+        batches = watch(
+            self._sender.client.pool,
+            resource,
+            decoder=_decode,
+            label_selector=self._selector,
+            shows_gaps=True,
+        )
         async with aclosing(batches):
             async for events in batches:
                 for event in events:
-                    if event.object is None:
+                    if event.type is EventType.SYNCED:
                         self._end(waiting, *gone)
-                        gone = set()
+                    if event.object is None:
+                        gone = set(waiting) if event.type is EventType.INTERRUPTED else set()
                         continue
                     uid = event.object["metadata"]["uid"]
                     gone.discard(uid)

@@ -53,6 +53,7 @@ class AuditLog:
             return news
         self._read_on(news)
         if self._is_replaced():
+            self._read_on(news)  # what was written between the end and the move
             self._file.close()
             self._file = self._path.open("rb")
             self._lines = Lines()

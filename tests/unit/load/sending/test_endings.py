@@ -75,3 +75,38 @@ async def test_only_some_kinds_end() -> None:
         assert endings.come_for([made("a", "ConfigMap"), made("b")])
         assert not endings.come_for([made("a", "ConfigMap"), made("b", "Deployment")])
         assert not endings.come_for([])
+
+
+async def test_what_has_come_and_gone_while_the_watch_was_interrupted_has_ended() -> None:
+    """The watch has shown neither: its server forgets what it has missed, and lists what there is then."""
+
+    async def handle(request: Request, reply: Reply) -> None:
+        if "watch" not in request.query:
+            await reply.json({"metadata": {"resourceVersion": "5"}, "items": [pod("there")]})
+            return
+        await reply.begin()
+        if not is_open.is_set():
+            is_open.set()
+            await is_made.wait()
+            await reply.event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired"})
+            await reply.end()
+        await asyncio.Event().wait()
+
+    is_open, is_made = asyncio.Event(), asyncio.Event()
+    spec = load_of({"every": "1s"}, count=1).spec
+    async with (
+        asyncio.timeout(20),
+        serving(handle) as at,
+        Pool(Access(server=at.url)) as pool,
+        asyncio.TaskGroup() as tasks,
+    ):
+        endings = Endings(spec, LoadSender(Client(pool), spec), "a=b", tasks)
+        there = asyncio.ensure_future(endings.all_of([made("there")]))
+        await is_open.wait()
+        gone = asyncio.ensure_future(endings.all_of([made("gone")]))
+        await asyncio.sleep(0)  # from now on it is waited for
+        is_made.set()
+        await gone
+        assert not there.done()
+        there.cancel()
+        endings.close()

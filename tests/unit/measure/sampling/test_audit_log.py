@@ -1,7 +1,8 @@
 """Requests that an audit log has, counted by their clients."""
 
+import os
 from collections import Counter
-from pathlib import Path
+from pathlib import Path, PosixPath
 
 import pytest
 
@@ -70,4 +71,25 @@ def test_a_log_that_was_moved_away_is_read_to_its_end(tmp_path: Path) -> None:
     path.write_text(event("c/1", 200))
 
     assert log.news().counts == Counter({("b", 200): 1, ("c", 200): 1})
+    log.close()
+
+
+def test_what_is_written_to_a_log_just_before_it_is_moved_away_is_read(tmp_path: Path) -> None:
+    class Moved(PosixPath):
+        """A log that the API server moves away after a look at it, and before the next."""
+
+        def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+            if not (tmp_path / "audit-1.log").exists():
+                with self.open("a") as file:
+                    file.write(event("a/1", 200))
+                self.rename(tmp_path / "audit-1.log")
+                self.write_text(event("b/1", 200))
+            return super().stat(follow_symlinks=follow_symlinks)
+
+    path = Moved(tmp_path / "audit.log")
+    path.touch()
+    log = AuditLog(path)
+    log.begin()
+
+    assert log.news().counts == Counter({("a", 200): 1, ("b", 200): 1})
     log.close()

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 from kwokctl.clusters.faults.fault_states import fault_changes
+from kwokctl.clusters.state.deletion import Deletion
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.status import component_statuses
 from kwokctl.clusters.time_travel.reach import marks_of
@@ -53,6 +54,7 @@ class LiveRecord:
         self._home = home
         self._name = name
         self._state = state
+        self._deletion = Deletion(home.paths(name).own_kubeconfig)
         self._recorder = recorder_of(pool, state)
         self._processes = None
         plane = state.plane
@@ -63,11 +65,15 @@ class LiveRecord:
         """Follow until cancelled; NotFoundError when the cluster is deleted."""
         others = (
             self._look_at_processes(), self._look_at_components(), self._look_at_marks(),
-            self._follow_faults(),
+            self._follow_faults(), self._fail_if_deleted(),
         )  # fmt: skip
         async with beside(*others), self._recorder.recording():
             self._state.is_watched = True
             await asyncio.Event().wait()
+
+    async def _fail_if_deleted(self) -> None:
+        await self._deletion.wait()
+        raise NotFoundError(f"the cluster '{self._name}' was deleted while it was shown")
 
     async def _look_at_processes(self) -> None:
         while self._processes:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from kwokctl.clusters.state.deletion import Deletion
 from kwokctl.errors import NotFoundError
 from kwokctl.host.process import run_in_view
 from kwokctl.kube.kubeconfig.access import Access
@@ -51,6 +52,7 @@ class OneRun:
         self._request = request
         self._pool = pool
         self._cluster = cluster
+        self._deletion = None if cluster.saved is None else Deletion(cluster.kubeconfig)
         self._busy = conditions.Busy()
         self._workloads = Workloads(pool, request.scope.run)
         self._is_over = False
@@ -113,7 +115,7 @@ class OneRun:
         until = self._request.until
         if until is not None:
             # What still goes on when the condition holds ends with the run.
-            async with beside(self._arrive_and_wait(access, progress)):
+            async with beside(self._arrive_and_wait(access, progress), self._fail_if_deleted()):
                 await ending.until(until, self.history, self._now)
             return
         await self._arrive(access, progress)
@@ -131,9 +133,10 @@ class OneRun:
 
     async def _until_deleted(self) -> None:
         """Wait until a cluster of this kwokctl is deleted: a recording that was not stopped must not go on for ever."""
-        kubeconfig = self._cluster.kubeconfig
-        while self._cluster.saved is None or await asyncio.to_thread(kubeconfig.exists):  # noqa: ASYNC110 - another process deletes it
-            await asyncio.sleep(_EVERY)
+        if self._deletion is None:
+            await asyncio.Event().wait()
+        else:
+            await self._deletion.wait()
 
     async def _fail_if_deleted(self) -> None:
         await self._until_deleted()

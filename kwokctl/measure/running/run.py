@@ -27,12 +27,12 @@ async def measure_own(home: Home, name: ClusterName, request: MeasureRequest) ->
 
     An interrupt ends it, once everything is watched; what was recorded until then is kept.
     """
-    return await _measure(own_cluster(home, name), request, home.progress)
+    return await measure(own_cluster(home, name), request, home.progress)
 
 
 async def measure_any(kubeconfig: Path, request: MeasureRequest, progress: Progress) -> History:
     """Measure a run in any cluster, likewise."""
-    return await _measure(any_cluster(kubeconfig), request, progress)
+    return await measure(any_cluster(kubeconfig), request, progress)
 
 
 def own_cluster(home: Home, name: ClusterName) -> MeasuredCluster:
@@ -53,9 +53,8 @@ def any_cluster(kubeconfig: Path) -> MeasuredCluster:
     return MeasuredCluster(kubeconfig=kubeconfig, environment={"KUBECONFIG": str(kubeconfig)})
 
 
-async def _measure(
-    cluster: MeasuredCluster, request: MeasureRequest, progress: Progress
-) -> History:
+async def measure(cluster: MeasuredCluster, request: MeasureRequest, progress: Progress) -> History:
+    """Measure a run in a cluster, likewise."""
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     source = ExportSource(kubeconfig=cluster.kubeconfig)
     missing: dict[str, str] = {}

@@ -20,12 +20,9 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import FAULT_SCHEDULES, FAULTS, REPAIRS, Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.model import KUBE_APISERVER, State
 from tests.support.changing_kind import ChangingKind, Object, named
 from tests.support.fake_api_server import serving
-from tests.support.fake_runtime import FakeRuntime
-from tests.support.options import cluster_options
-from tests.support.saved_cluster import home_with
+from tests.support.served_home import served_home
 
 NAME = cluster_name("kwok")
 KINDS = [
@@ -82,20 +79,13 @@ async def changes_of(
     folder: Path, *faults: Object
 ) -> AsyncIterator[tuple[ChangingKind, AsyncIterator[list[FaultReport]]]]:
     """Serve the Faults of a cluster, and yield them with their changes."""
-    runtime = FakeRuntime(found={KUBE_APISERVER: State.RUNNING})
-    home = home_with(folder, NAME, cluster_options(runtime="fake"), runtime)
     kind = ChangingKind([*faults])
-    async with asyncio.timeout(20), serving(kind) as server:
-        config = {
-            "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c"}}],
-            "clusters": [{"name": "c", "cluster": {"server": server.url}}],
-        }
-        kubeconfig = home.paths(NAME).own_kubeconfig
-        kubeconfig.parent.mkdir()
-        kubeconfig.write_text(json.dumps(config), encoding="utf-8")
-        async with aclosing(fault_changes(home, NAME)) as changes:
-            yield kind, changes
+    async with (
+        asyncio.timeout(20),
+        served_home(folder, NAME, kind) as home,
+        aclosing(fault_changes(home, NAME)) as changes,
+    ):
+        yield kind, changes
 
 
 def words(reports: list[FaultReport]) -> list[str]:

@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.state.home import cluster_name
 from kwokctl.errors import ApiError, NotFoundError, UnavailableError
+from kwokctl.host.paths import WorkDir
 from kwokctl.measure.figures.figure_catalogue import FIGURES
 from kwokctl.measure.histories.history_files import history_of
 from kwokctl.measure.judging.assertions import AssertionReader
 from kwokctl.measure.judging.verdict import verdict
-from kwokctl.measure.running.request import MeasureRequest
-from kwokctl.measure.running.run import measure_any
+from kwokctl.measure.running.request import MeasuredCluster, MeasureRequest
+from kwokctl.measure.running.run import measure, measure_any
 from kwokctl.measure.watching.kinds import Latency
 from kwokctl.progress import Silent
 from tests.support.fake_api_server import Reply, Request, serving
+from tests.support.options import cluster_options
+from tests.support.saved_cluster import save_cluster
 from tests.support.watches import forever, is_watch, page, pod
 
 _KUBECONFIG = """
@@ -168,6 +172,23 @@ async def test_what_does_not_come_in_time_is_said(tmp_path: Path, asked: Asked) 
 
     said = verdict(found, [], allow_undrained=False).problems
     assert said == ("not drained: 'pods.created >= 1' did not hold after 0.1 s",)
+
+
+async def test_a_condition_that_a_deleted_cluster_cannot_meet_is_not_waited_for(
+    tmp_path: Path, asked: Asked
+) -> None:
+    saved = save_cluster(WorkDir(tmp_path), cluster_name("kwok"), cluster_options(runtime="fake"))
+    gone = asyncio.Event()
+    async with asyncio.timeout(60), cluster(tmp_path) as kubeconfig:
+
+        async def delete() -> None:
+            kubeconfig.unlink()
+            await gone.wait()
+
+        request = asked(until=LATER, work=delete)
+        measured = MeasuredCluster(saved=saved, kubeconfig=kubeconfig, environment={})
+        with pytest.raises(NotFoundError, match="the cluster was deleted while it was measured"):
+            await measure(measured, request, Silent())
 
 
 async def test_a_command_that_goes_on_ends_with_the_run(tmp_path: Path, asked: Asked) -> None:

@@ -242,11 +242,16 @@ class ClusterApiReader:
         events = watch(pool, resource, decoder=judge, namespace=namespace, label_selector=selector)
         async with aclosing(events):
             async for batch in events:
-                yield [
+                changes = [
                     Change(event.type is not EventType.DELETED, event.object)
                     for event in batch
                     if event.object is not None
                 ]
+                if changes:
+                    yield changes
+                # What has vanished since a list that failed comes with the end of the next.
+                if any(event.type is EventType.SYNCED for event in batch):
+                    yield []
 
 
 def _known(raw: bytes | msgspec.Raw) -> Existing:

@@ -27,7 +27,7 @@ from kwokctl.clusters.scaling.scale_request import ScaleRequest
 from kwokctl.clusters.state.companion_templates import EACH, ONCE, CompanionTemplate
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.port import ObjectKey
-from kwokctl.errors import NotFoundError
+from kwokctl.errors import ConflictError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
@@ -289,8 +289,13 @@ class SetCompanions:
         del body["metadata"]["labels"][COMPANION_OF]
         resource, namespace = place
         key = ObjectKey(resource, namespace, body["metadata"]["name"])
-        if await self._context.reader.get(key) is None:
+        if await self._context.reader.get(key) is not None:
+            return
+        try:
             await self._writer.make(of_bodies(place, [body]))
+        except ConflictError:  # a command for another set may have made it meanwhile
+            if await self._context.reader.get(key) is None:
+                raise
 
     async def _existing(self, resource: Resource) -> list[Existing]:
         """List the companions of a kind that objects of this set own."""

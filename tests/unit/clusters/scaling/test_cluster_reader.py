@@ -1,5 +1,6 @@
 """"""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -21,6 +22,7 @@ from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS
 from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import FakeApiServer, Handler, Reply, Request, serving
+from tests.support.watches import forever
 
 
 def stored(name: str, **metadata: Any) -> dict[str, Any]:
@@ -147,3 +149,28 @@ async def test_a_watch_delivers_existing_objects_and_changes() -> None:
         Change(False, Verdict("a", "is Pending")),
     ]
     assert {request.query["labelSelector"] for request in server.requests} == {members_of("web")}
+
+
+async def test_a_list_that_was_begun_again_is_whole_though_objects_have_vanished() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if "watch" in request.query:
+            await reply.begin()
+            await forever()
+        elif "continue" in request.query:
+            await reply.refuse(410, "Expired", "the continue token is too old")
+        elif len(server.requests) == 1:
+            metadata = {"resourceVersion": "7", "continue": "more"}
+            await reply.json({"metadata": metadata, "items": [stored("a"), stored("b")]})
+        else:
+            await reply.json({"metadata": {"resourceVersion": "9"}, "items": [stored("a")]})
+
+    seen: list[list[str]] = []
+    async with asyncio.timeout(20), reading(handle) as (reader, server):
+        changes: Any = reader.watch(PODS, "load", members_of("web"), judge_of("Pod"))
+        async with aclosing(changes):
+            async for batch in changes:
+                seen.append([f"{each.verdict.name} {each.exists}" for each in batch])
+                if not batch:
+                    break
+
+    assert seen == [["a True", "b True"], ["a True"], ["b False"], []]

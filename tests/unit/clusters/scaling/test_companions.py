@@ -158,6 +158,17 @@ def test_what_is_there_once_is_shared_by_all_sets_and_stays() -> None:
     assert cluster.objects["Namespace", None, "shared"]["metadata"].get("labels") == {}
 
 
+def test_what_another_command_makes_once_at_the_same_time_is_shared_too() -> None:
+    def race(body: Any) -> None:
+        if body["metadata"]["name"] == "shared" and not cluster.names("Namespace"):
+            cluster.put("Namespace", "shared")
+
+    cluster = MemoryCluster(before_create=race)
+
+    assert scaled(cluster, SHARED, replicas=1).companions == 0
+    assert cluster.names("Namespace") == ["shared"]
+
+
 def test_a_template_that_renders_nothing_makes_nothing() -> None:
     cluster = MemoryCluster()
     nothing = {"for": "each", "template": f"{{{{ if .dra }}}}{SLICE['template']}{{{{ end }}}}"}

@@ -11,6 +11,7 @@ import msgspec
 from kwokctl.clusters.object_files.exporting.listing import RequestPace
 from kwokctl.clusters.objects.kinds import KindFinder
 from kwokctl.embedded.cluster_access import keep_credential
+from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
@@ -18,8 +19,10 @@ from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import USER_AGENT, Pool
 from kwokctl.kube.transport.request_encoder import JSON
 from kwokctl.load.arrival import Made
+from kwokctl.load.description.bundles import RUN_LABEL
 from kwokctl.load.description.schema import LoadSpec
 from kwokctl.replacing import replace
+from kwokctl.retry import may_pass
 from kwokctl.tasks import beside
 
 AGENT_OF_LOADS = f"{USER_AGENT} load"
@@ -28,6 +31,7 @@ CONNECTIONS = 64
 """Requests under way at a time: more would only wait in the API server in place of here."""
 _TIMEOUT = 60.0
 """Seconds for an answer: that is how long an API server works at one."""
+_EXISTS = "AlreadyExists"
 _IN_BACKGROUND = b'{"propagationPolicy":"Background"}'
 
 Clock = Callable[[], int]
@@ -38,6 +42,12 @@ class _Metadata(msgspec.Struct):
     name: str
     uid: str = ""
     namespace: str = ""
+    labels: dict[str, str] | None = None
+    deletion_timestamp: str | None = msgspec.field(name="deletionTimestamp", default=None)
+
+    def is_of(self, run: str) -> bool:
+        """Return whether a run has made it, and it stays."""
+        return self.deletion_timestamp is None and (self.labels or {}).get(RUN_LABEL) == run
 
 
 class _Stored(msgspec.Struct):
@@ -85,6 +95,8 @@ class Flight:
         self.sent: int | None = None
         """The time at which its first request was sent, by `time.monotonic_ns`."""
         self.made: list[Made] = []
+        self._unanswered: set[str] = set()
+        """The paths of objects that may have been made though no answer said so."""
         self.past_api = 0
         """The number of these that were written past the API server."""
 
@@ -111,11 +123,26 @@ class Flight:
         api_version, kind = body["apiVersion"], body["kind"]
         resource = await self._sender.client.resource_for(api_version, kind)
         within = body["metadata"].get("namespace") or self._sender.namespace
-        path = resource.path(within) + self._sender.written
-        answer = await self.call("POST", path, msgspec.json.encode(body))
+        answer = await self._created(resource.path(within), body)
         stored = _decode(answer).metadata
         self.made.append(Made(api_version, kind, stored.namespace, stored.name, stored.uid))
         return answer
+
+    async def _created(self, path: str, body: Mapping[str, Json]) -> bytes:
+        """Create an object, and return the answer; that to a request before may have been lost."""
+        one = f"{path}/{body['metadata'].get('name')}"
+        try:
+            return await self.call("POST", path + self._sender.written, msgspec.json.encode(body))
+        except ApiError as e:
+            if may_pass(e):
+                self._unanswered.add(one)
+            if e.reason != _EXISTS or one not in self._unanswered:
+                raise
+            found = await self.call("GET", one)
+            run = body["metadata"].get("labels", {}).get(RUN_LABEL)
+            if not run or not _decode(found).metadata.is_of(run):
+                raise
+            return found
 
     async def delete(self, resource: Resource, namespace: str | None, name: str) -> None:
         """Delete an object, and in the background what it owns."""

@@ -1,9 +1,12 @@
 """Loads in virtual time: when arrivals are sent, what is counted, and what the verdict says."""
 
+import json
+
 import pytest
 
 from kwokctl.errors import ApiError
 from kwokctl.load.arrival import Arrival, Made
+from kwokctl.load.description.bundles import RUN_LABEL
 from kwokctl.load.load_verdict import Tally
 from tests.support.load_rig import MemoryCluster, load_of, play, played
 
@@ -292,3 +295,55 @@ def test_a_load_that_was_sent_in_time_is_what_was_asked_for_though_its_last_answ
     verdict = tally.verdict()
     assert verdict.reached_rate == pytest.approx(19 / 2.9)
     assert not verdict.problem
+
+
+class ForgetfulCluster(MemoryCluster):
+    """Loses its answer to the first creation of an object, which is there when it is asked again."""
+
+    def __init__(self, run: str, *, is_going: bool = False) -> None:
+        super().__init__()
+        going = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if is_going else {}
+        self._metadata = {
+            "uid": "found",
+            "namespace": "default",
+            "labels": {RUN_LABEL: run},
+            **going,
+        }
+        self.asked = 0
+
+    async def call(
+        self, method: str, path: str, body: bytes = b"", *, content_type: str = ""
+    ) -> bytes:
+        if method == "GET":
+            named = {"name": path.rpartition("/")[2]}
+            return json.dumps({"metadata": self._metadata | named}).encode()
+        self.asked += 1
+        if self.asked == 1:
+            raise ApiError("the connection was closed", status=0, reason="ConnectionLost")
+        raise ApiError("it exists", status=409, reason="AlreadyExists")
+
+
+@pytest.mark.parametrize(
+    ("run", "is_going", "made"),
+    [("test", False, ["found"]), ("test", True, []), ("another", False, [])],
+)
+def test_an_object_whose_creation_was_not_answered_is_of_this_run_if_its_label_says_so(
+    run: str, *, is_going: bool, made: list[str]
+) -> None:
+    load = load_of({"at": ["0s"]}, onRefusal="retry")
+
+    verdict, observed, _ = played(load, lambda: ForgetfulCluster(run, is_going=is_going))
+
+    assert [each.uid for each in observed.arrivals[0].made] == made
+    assert verdict.accepted == len(made)
+
+
+def test_an_object_that_exists_before_it_is_asked_for_is_not_of_this_run() -> None:
+    class Taken(ForgetfulCluster):
+        def __init__(self) -> None:
+            super().__init__("test")
+            self.asked = 1
+
+    verdict, _, _ = played(load_of({"at": ["0s"]}, onRefusal="retry"), Taken)
+
+    assert verdict.accepted == 0

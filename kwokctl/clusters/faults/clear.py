@@ -44,6 +44,8 @@ class FaultsToClear(msgspec.Struct, frozen=True, kw_only=True):
     """Of Faults; without any, and without a schedule, all Faults and schedules."""
     schedule: str = ""
     """The schedule whose Faults are to be cleared, with itself."""
+    if_there: bool = False
+    """Whether names of Faults that do not exist, or no longer, are no error."""
     wait: float | Standstill | None = None
     """Seconds until no node may show them; None not to wait."""
     only_look: bool = False
@@ -92,6 +94,12 @@ def _united(one: Iterable[StoredFault], other: Iterable[StoredFault]) -> list[St
 async def _faults(
     cluster: FaultCluster, request: FaultsToClear, schedules: Sequence[StoredSchedule]
 ) -> list[StoredFault]:
+    if request.if_there:
+        return [
+            each
+            for each in await stored_faults(cluster.client)
+            if each.metadata.name in request.names
+        ]
     found = await stored_faults(cluster.client, request.names)
     if not request.schedule:
         return found

@@ -4,7 +4,6 @@ from contextlib import suppress
 from time import monotonic
 
 from kwokctl.clusters.faults.clear import FaultsToClear, clear
-from kwokctl.clusters.faults.fault_states import fault_reports
 from kwokctl.clusters.faults.hit_units import hit_units
 from kwokctl.clusters.faults.inject import Injected
 from kwokctl.clusters.faults.node_wait import wait_for_nodes
@@ -82,10 +81,9 @@ class ClusterFault:
 
     def clear(self, *, wait: float | None = USUAL) -> None:
         """Undo it if it is there, and wait until no node shows it; `wait` are the seconds for that, None does not wait."""
-        if not call(is_there(self._home, self._cluster, self.name)):
-            return
         self.note_units()
-        call(clear(self._home, self._cluster, FaultsToClear(names=[self.name], wait=wait)))
+        request = FaultsToClear(names=[self.name], if_there=True, wait=wait)
+        call(clear(self._home, self._cluster, request))
 
     def _hit(self, within: float = 0.0) -> tuple[FaultUnit, ...]:
         """Return the units, or those that were known before the fault was cleared; wait some seconds until it has happened."""
@@ -98,8 +96,3 @@ class ClusterFault:
 
     def __repr__(self) -> str:
         return f"ClusterFault({self.name!r})"
-
-
-async def is_there(home: Home, cluster: ClusterName, name: str) -> bool:
-    """Return whether a cluster has a Fault of this name."""
-    return any(each.name == name for each in await fault_reports(home, cluster))

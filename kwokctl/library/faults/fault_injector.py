@@ -109,9 +109,9 @@ class FaultInjector:
         """Undo what was injected here and is still there, and wait as `clear` does."""
         if not self._names:
             return
-        there = {each.name for each in self.status()}
-        if mine := [name for name in dict.fromkeys(self._names) if name in there]:
-            self.clear(*mine, wait=wait)
+        # One that has ended meanwhile, as by a repair, may be gone at any moment.
+        request = FaultsToClear(names=tuple(self._names), if_there=True, wait=wait)
+        call(clear(self._home, self._cluster, request))
         self._names.clear()
         self._injected.clear()
 

@@ -3,20 +3,26 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.faults.clear import delete
+from kwokctl.clusters.faults.clear import FaultsToClear, clear, delete
 from kwokctl.clusters.faults.stop_storm import remove_storm
 from kwokctl.clusters.faults.stored_faults import decode_fault, stored_faults
 from kwokctl.clusters.faults.stored_schedules import decode_schedule
-from kwokctl.errors import ApiError
+from kwokctl.clusters.state.home import cluster_name
+from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import may_pass
 from tests.support.changing_kind import named
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
+from tests.support.served_home import served_home
+from tests.support.watches import page
+
+NAME = cluster_name("kwok")
 
 DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/faults.kwokctl.dev"
 
@@ -65,3 +71,22 @@ async def test_the_pages_of_a_schedule_that_has_taken_the_name_stay() -> None:
     async with answering(deletion=409) as (server, client):
         await remove_storm(client, schedule)
     assert len(server.requests) == 1
+
+
+async def test_those_that_are_gone_meanwhile_need_not_be_there(tmp_path: Path) -> None:
+    deleted: list[str] = []
+
+    async def handle(request: Request, reply: Reply) -> None:
+        if request.method == "DELETE":
+            deleted.append(request.path.rpartition("/")[2])
+            await reply.json({})
+        else:
+            spec = {"class": "xid-79", "target": {"nodes": ["n"]}}
+            await reply.json(page(named("a", spec=spec), named("b", spec=spec), version=1))
+
+    async with served_home(tmp_path, NAME, handle) as home:
+        done = await clear(home, NAME, FaultsToClear(names=("gone", "b"), if_there=True))
+        with pytest.raises(NotFoundError, match="there is no Fault 'gone'"):
+            await clear(home, NAME, FaultsToClear(names=("gone", "a")))
+
+    assert (done.names, deleted) == (("b",), ["b"])

@@ -396,11 +396,14 @@ def _running(record: Path) -> int:
 
 def test_a_recording_that_cannot_begin_says_why(cluster: Installed, tmp_path: Path) -> None:
     (tmp_path / "taken.gz").touch()
+    (tmp_path / "file").touch()
 
-    said = cluster.refused("measure", "start", "--record", str(tmp_path / "taken.gz"))
+    taken = cluster.refused("measure", "start", "--record", str(tmp_path / "taken.gz"))
+    said = cluster.refused("measure", "start", "--record", str(tmp_path / "file/run.gz"))
 
+    assert "exists already" in taken
     assert "the recording has ended at once" in said
-    assert "exists already" in said
+    assert "file" in said
     assert "there is no recording" in cluster.refused("measure", "stop")
 
 

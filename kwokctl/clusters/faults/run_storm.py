@@ -1,7 +1,7 @@
 """Runs a schedule of faults: stores its plan in the cluster, where the controller plays it."""
 
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import msgspec
 
@@ -10,6 +10,7 @@ from kwokctl.clusters.faults.inject_request import documents_of
 from kwokctl.clusters.faults.object_versions import object_versions
 from kwokctl.clusters.faults.reaching import FaultCluster, demand_player, fault_cluster
 from kwokctl.clusters.faults.schedule_reports import ScheduleReport, reports_of
+from kwokctl.clusters.faults.stop_storm import remove_storm
 from kwokctl.clusters.faults.stored_schedules import decode_schedule
 from kwokctl.clusters.faults.storm_plans import PlannedStorm, storm_in
 from kwokctl.clusters.objects.apply import apply_all
@@ -66,7 +67,12 @@ async def run_storm(
         await serve(cluster, FAULT_SCHEDULES)
         await _apply_documents(cluster, storm.schedule, catalogue, request)
         made = await _create(cluster, request.document, schedule_name)
-        made = await _store_plan(cluster, made, storm)
+        try:
+            made = await _store_plan(cluster, made, storm)
+        except BaseException:  # without its plan it would wait for ever, and keep its name
+            with suppress(ApiError):
+                await remove_storm(cluster.client, made)
+            raise
         if request.wait is not None:
             made = await _over(cluster, made, request.wait)
         [report] = await reports_of(cluster, [made], wall)

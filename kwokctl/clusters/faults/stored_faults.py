@@ -88,7 +88,7 @@ async def all_of(
 ) -> AsyncIterator[_T]:
     """Yield all objects of a kind; none where it is not defined.
 
-    Raises ApiError, with status 503, if it is defined and not served, as by an API server that has just started.
+    Raises ApiError, with status 503, if it is defined and not served yet, as for a moment after a rewind has put back its definition.
     """
     try:
         async for page in list_pages(client.pool, ListQuery(resource=resource)):

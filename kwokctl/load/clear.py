@@ -14,6 +14,7 @@ from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.load.client.sender import in_background
 from kwokctl.load.description.bundles import LOAD_LABEL, RUN_LABEL
 from kwokctl.load.target import target_of
 from kwokctl.model import ClusterName
@@ -23,7 +24,8 @@ from kwokctl.tasks import for_each
 _KINDS_AT_ONCE, _AT_ONCE = 8, 32
 _AWAY = frozenset({403, 404, 405, 503})
 """Kinds that may not be listed, are gone meanwhile, or whose own server is away."""
-_IN_BACKGROUND = b'{"propagationPolicy":"Background"}'
+_GONE = ("NotFound", "Conflict")
+"""The reasons of a refusal to delete what is gone; with the second, another object has its name."""
 
 
 class ClearRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +96,7 @@ class _Clearing:
     async def _delete(self, resource: Resource, one: KnownMetadata) -> None:
         try:
             path = resource.path(one.namespace or None, one.name)
-            await self._client.call("DELETE", path, _IN_BACKGROUND)
+            await self._client.call("DELETE", path, in_background(one.uid))
         except ApiError as e:
-            if e.reason != "NotFound":
+            if e.reason not in _GONE:
                 raise

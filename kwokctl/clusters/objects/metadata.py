@@ -16,6 +16,7 @@ class KnownMetadata(msgspec.Struct, frozen=True):
 
     name: str
     namespace: str = ""
+    uid: str = ""
     deleted: datetime | None = msgspec.field(name="deletionTimestamp", default=None)
     """The end of its grace period, when it should be gone."""
     finalizers: tuple[str, ...] = ()

@@ -84,7 +84,7 @@ class LoadSender:
         resource = await self.client.resource_for(made.api_version, made.kind)
         path = resource.path(made.namespace or None, made.name)
         await self.turn()
-        await self.client.call("DELETE", path, _delete_options(made.uid))
+        await self.client.call("DELETE", path, in_background(made.uid))
 
 
 class Flight:
@@ -149,7 +149,8 @@ class Flight:
         await self.call("DELETE", resource.path(namespace, name), _IN_BACKGROUND)
 
 
-def _delete_options(uid: str) -> bytes:
+def in_background(uid: str) -> bytes:
+    """Return the options that delete only the object with this uid, and in the background what it owns."""
     options = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
     return msgspec.json.encode(options)
 

@@ -25,6 +25,9 @@ _BACKLOG = SECOND
 """For how long what a resumed watch delivers may still be of the time before."""
 _WORTH_NOTING = SECOND // 4
 _TICK = 0.1
+_NOT_SERVED = 404
+_AGAIN = 1.0
+"""Seconds until a kind that is not served yet is followed again."""
 _PROBE = "/readyz"
 _PROBE_EVERY = 1.0
 _PROBE_LONGEST = 5.0
@@ -111,7 +114,17 @@ class RunRecorder:
         async with asyncio.TaskGroup() as tasks:
             async for kind in kinds:
                 kind.tracker.begin()
-                tasks.create_task(self._follow(kind, is_awaited=False))
+                tasks.create_task(self._follow_once_served(kind))
+
+    async def _follow_once_served(self, kind: Followed) -> None:
+        """Follow a kind that one API server serves: another may do so a moment later."""
+        while True:
+            try:
+                await self._follow(kind, is_awaited=False)
+            except ApiError as e:
+                if e.status != _NOT_SERVED:
+                    raise
+            await asyncio.sleep(_AGAIN)
 
     async def _follow(self, kind: Followed, *, is_awaited: bool = True) -> None:
         following = _Following(kind, self._emit)

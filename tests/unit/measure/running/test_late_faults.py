@@ -59,7 +59,11 @@ async def test_a_right_that_is_missing_ends_the_waiting() -> None:
             assert [each async for each in once_served(pool, [faults])] == []
 
 
-async def test_faults_are_followed_once_their_kind_is_there_and_a_run_begins_before() -> None:
+@pytest.mark.parametrize("statuses", [(404, 500, 200), (200, 404, 200)])
+async def test_faults_are_followed_once_their_kind_is_there_and_a_run_begins_before(
+    statuses: tuple[int, ...],
+) -> None:
+    """Of several API servers one may serve a kind, and the next not yet."""
     lines: list[Lines] = []
     found = asyncio.Event()
 
@@ -68,7 +72,7 @@ async def test_faults_are_followed_once_their_kind_is_there_and_a_run_begins_bef
         if isinstance(line, FaultSeen):
             found.set()
 
-    async with serving(answering(404, 500, 200)) as server, Pool(Access(server=server.url)) as pool:
+    async with serving(answering(*statuses)) as server, Pool(Access(server=server.url)) as pool:
         recorder = RunRecorder(pool, [], emit, lambda: 5)
         faults = Followed(resource=FAULTS, tracker=FaultTracker(emit))
         later = recorder.follow_later(once_served(pool, [faults]))

@@ -5,7 +5,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from kwokctl.errors import ApiError
@@ -18,6 +18,8 @@ from kwokctl.tasks import first_failure
 PROFILED = (KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, ETCD)
 SECONDS = 10
 """Of one profile: a component sends none of a shorter time when it is left early."""
+_AGAIN = 1.0
+"""Seconds until a component that does not answer is asked again."""
 _PATH = f"/debug/pprof/profile?seconds={SECONDS}"
 
 
@@ -63,9 +65,12 @@ class _Keeper:
         while not ending.is_set():
             try:
                 answer = await self._source.pool.request("GET", _PATH, accept="*/*")
-            except ApiError as e:
+            except ApiError as e:  # it may be about to be started again
                 self._why = str(e)
-                return
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_AGAIN):
+                        await ending.wait()
+                continue
             if answer.status != 200:
                 self._why = f"it answers {answer.status}"
                 return

@@ -29,7 +29,7 @@ async def object_versions(
 ) -> AsyncGenerator[Stored, None]:
     """Yield an object as it is and whenever it has changed, for ever.
 
-    NotFoundError if it is deleted, or was before it was looked for; another one of its name is not taken for it.
+    NotFoundError if it is deleted, or was before it was looked for; another object of its name is not taken for it.
     """
     meta = made.metadata
     is_seen = False

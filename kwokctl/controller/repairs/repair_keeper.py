@@ -5,18 +5,19 @@ One of several controllers does it, the one that also injects faults. Everything
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from random import Random
 
 from kwokctl.controller.known_faults.open_faults import OpenFaults
 from kwokctl.controller.repairs.known_repairs import KnownRepairs
-from kwokctl.controller.repairs.repair_objects import RepairObjects
+from kwokctl.controller.repairs.repair_objects import RepairObjects, shown_repair
 from kwokctl.controller.repairs.repair_steps import RepairSteps
 from kwokctl.controller.repairs.sleepers import Sleepers
 from kwokctl.controller.repairs.triggering import Triggering
 from kwokctl.controller.write_errors import ErrorKind, RightsLog, error_kind, wait_after
 from kwokctl.errors import KwokctlError, RequestError
+from kwokctl.faults.objects.fault_schema import OwnerReference
 from kwokctl.faults.repairs.policies import policy_for, startable
 from kwokctl.faults.repairs.repair_schema import StoredRepair
 from kwokctl.tasks import for_each
@@ -59,6 +60,8 @@ class RepairKeeper:
         self._rights = rights
         self._woken = asyncio.Event()
         self._tries: dict[str, int] = {}
+        self._shown: set[str] = set()
+        """The uids of the Faults that nodes show for Repairs."""
         faults.attend(self._noted)
         faults.listen(self._units_changed)
 
@@ -76,9 +79,12 @@ class RepairKeeper:
             await asyncio.sleep(_GATHER)
             self._woken.clear()
 
-    def _noted(self, _: str) -> None:
+    def _noted(self, uid: str) -> None:
         """Look again when a Fault has changed, if that may end a repair, or something is asleep."""
-        if any(True for _ in self._known.open()) or self._has_sleepers:
+        fault = self._faults.faults.get(uid)
+        if fault is not None and shown_repair(fault.metadata) is not None:
+            self._shown.add(uid)
+        if uid in self._shown or any(True for _ in self._known.open()) or self._has_sleepers:
             self.wake()
 
     def _units_changed(self, _: Mapping[str, str]) -> None:
@@ -92,7 +98,7 @@ class RepairKeeper:
 
     async def _round(self) -> float | None:
         """Do what is due; return the seconds until more is, None if nothing is to come."""
-        if not len(self._known) and not self._has_sleepers:
+        if not (len(self._known) or self._has_sleepers or any(self._left_over())):
             return None
         if not self._is_mine():
             self._triggering.leave()
@@ -107,6 +113,7 @@ class RepairKeeper:
         await tried("policies", self._say_problems())
         await tried("triggers", self._triggering.look())
         await tried("sleepers", self._wake_sleepers())
+        await tried("what nodes show", self._hide_left_over())
 
         async def step(repair: StoredRepair) -> None:
             await tried(repair.name, self._step(repair))
@@ -146,6 +153,21 @@ class RepairKeeper:
 
     async def _wake_sleepers(self) -> float | None:
         return _SLEEPERS if await self._sleepers.look() else None
+
+    def _left_over(self) -> Iterator[tuple[str, OwnerReference]]:
+        """Yield the names of the Faults that nodes show for Repairs which are not known, with these."""
+        known = {each.metadata.uid for each in self._known.all}
+        self._shown &= self._faults.faults.keys()
+        for fault in [self._faults.faults[uid] for uid in self._shown]:
+            repair = shown_repair(fault.metadata)
+            if repair is not None and repair.uid not in known:
+                yield fault.metadata.name, repair
+
+    async def _hide_left_over(self) -> None:
+        """End what nodes show for Repairs that were deleted; the controller-manager does it as well, where there is one."""
+        for name, repair in tuple(self._left_over()):
+            if not await self._objects.exists(repair.name, repair.uid):  # the watch may be behind
+                await self._objects.hide(name)
 
     async def _tried(self, key: str, work: Awaitable[float | None]) -> float | None:
         """Do some work; return the seconds until it is to be done again, also where it has failed."""

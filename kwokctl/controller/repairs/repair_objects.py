@@ -7,6 +7,7 @@ import msgspec
 
 from kwokctl.controller.status_writes import put_status
 from kwokctl.errors import ApiError
+from kwokctl.faults.objects.fault_schema import ObjectMeta, OwnerReference
 from kwokctl.faults.repairs.repair_schema import (
     NODE_LABEL,
     REPAIR_LABEL,
@@ -54,6 +55,11 @@ class RepairObjects:
             if e.status != _EXISTS:
                 raise
             return None
+
+    async def exists(self, name: str, uid: str) -> bool:
+        """Return whether there is a Repair with this name and uid."""
+        found = await self._client.find(REPAIRS, None, name)
+        return found is not None and found["metadata"]["uid"] == uid
 
     async def put_status(self, repair: StoredRepair, status: RepairStatus) -> StoredRepair:
         """Store the status of a Repair if it is the known version of it, and return the new one."""
@@ -213,6 +219,13 @@ def _body(
 def label_of(name: str) -> str:
     """Return the value of a label with a name, which may be longer than values are."""
     return name[:_LONGEST_LABEL].rstrip("-._")
+
+
+def shown_repair(fault: ObjectMeta) -> OwnerReference | None:
+    """Return the Repair that a node shows by a Fault; None if it shows none."""
+    if REPAIR_LABEL not in (fault.labels or {}):
+        return None
+    return next((each for each in fault.owner_references if each.kind == REPAIRS.kind), None)
 
 
 def given_fields(spec: RepairSpec) -> dict[str, Json]:

@@ -19,12 +19,21 @@ from kwokctl.faults.objects.fault_schema import (
     FaultStatus,
     FaultTarget,
     ObjectMeta,
+    OwnerReference,
     StoredFault,
 )
 from kwokctl.faults.objects.unit_rows import FaultUnit, UnitRow, row_text
+from kwokctl.faults.repairs.repair_schema import (
+    REPAIR_LABEL,
+    RepairMeta,
+    RepairSpec,
+    RepairStatus,
+    StoredRepair,
+)
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.replacing import replace
 from kwokctl.tasks import beside
 from tests.support.faults import NOON, node
 from tests.support.virtual_time import run
@@ -45,7 +54,16 @@ class Busy(RepairObjects):
     """A node with a pod on a GPU."""
 
     def __init__(self) -> None:
-        pass
+        self.repairs: set[str] = set()
+        """The uids of those that exist."""
+        self.hidden: list[str] = []
+        """The names of the Faults that were deleted."""
+
+    async def exists(self, name: str, uid: str) -> bool:
+        return uid in self.repairs
+
+    async def hide(self, name: str) -> None:
+        self.hidden.append(name)
 
     async def node(self, name: str) -> dict[str, Json] | None:
         return {**node(), "metadata": {**node()["metadata"], "uid": "u-0"}}
@@ -57,20 +75,25 @@ class Busy(RepairObjects):
         return [{"metadata": meta, "spec": spec, "status": {"phase": "Running"}}]
 
 
-def test_a_unit_wakes_that_a_rewind_has_put_to_sleep() -> None:
-    async def whole() -> None:
+class Rig:
+    """The repairs of a cluster with one node, while this controller is the leader."""
+
+    def __init__(self) -> None:
         loop = asyncio.get_running_loop()
 
         def wall() -> float:
             return NOON + loop.time()
 
-        known, objects, nodes, random = (
-            KnownRepairs(lambda: None), Busy(), NodeRegistry(), Random(1),
-        )  # fmt: skip
-        faults, client = OpenFaults(FaultClock(wall)), Client(Pool.__new__(Pool))
+        def changed() -> None:
+            self.keeper.wake()
+
+        self.known = known = KnownRepairs(changed)
+        self.objects = objects = Busy()
+        self.faults = faults = OpenFaults(FaultClock(wall))
+        nodes, random, client = NodeRegistry(), Random(1), Client(Pool.__new__(Pool))
         on_nodes = NodeTriggers(client, known.policies, lambda: None, wall, random)
         on_requests = RequestTriggers(client, lambda: None, random)
-        keeper = RepairKeeper(
+        self.keeper = RepairKeeper(
             known,
             objects,
             RepairSteps(known, objects, faults, nodes, wall, on_nodes.unlabelled),
@@ -80,11 +103,41 @@ def test_a_unit_wakes_that_a_rewind_has_put_to_sleep() -> None:
             random=random,
             rights=RightsLog(),
         )
-        faults.note(fault(1, AWAKE))
-        async with beside(keeper.run()):
+
+
+def test_a_unit_wakes_that_a_rewind_has_put_to_sleep() -> None:
+    async def whole() -> None:
+        rig = Rig()
+        rig.faults.note(fault(1, AWAKE))
+        async with beside(rig.keeper.run()):
             await asyncio.sleep(60)
-            faults.note(fault(2, ASLEEP))
+            rig.faults.note(fault(2, ASLEEP))
             await asyncio.sleep(5)
-        assert faults.endings.applied("u", ASLEEP, NOON).ended is None
+        assert rig.faults.endings.applied("u", ASLEEP, NOON).ended is None
+
+    run(whole())
+
+
+def test_what_a_node_shows_ends_with_a_repair_that_is_deleted() -> None:
+    async def whole() -> None:
+        rig = Rig()
+        meta = RepairMeta(name="r", uid="r", resource_version="1")
+        status = RepairStatus(phase="Succeeded")
+        spec = RepairSpec(node="n-0", action="reboot")
+        rig.known.note(StoredRepair(metadata=meta, spec=spec, status=status))
+        owner = OwnerReference(kind="Repair", name="r", uid="r")
+        shown = fault(1, AWAKE)
+        labelled = replace(shown.metadata, labels={REPAIR_LABEL: "r"}, owner_references=(owner,))
+        rig.objects.repairs.add("r")
+        async with beside(rig.keeper.run()):
+            rig.faults.note(replace(shown, metadata=labelled))
+            await asyncio.sleep(5)
+            rig.known.drop("r", "r")
+            await asyncio.sleep(5)
+            assert rig.objects.hidden == []  # it is there: the watch shows it later
+            rig.objects.repairs.clear()
+            rig.faults.note(replace(shown, metadata=labelled))
+            await asyncio.sleep(5)
+        assert rig.objects.hidden == ["f"]
 
     run(whole())

@@ -39,6 +39,10 @@ from tests.support.faults import NOON, node
 from tests.support.virtual_time import run
 
 DEFINITION = definition_of(FaultCatalogue(), "xid-79", ("eks",))
+PAGE = StoredPage(
+    metadata=ObjectMeta(name=definition_name(DEFINITION)),
+    spec=FaultPageSpec(definition=DEFINITION),
+)
 UNIT = FaultUnit(node="n-0", node_uid="uid-n-0", gpu=3)
 
 
@@ -71,7 +75,7 @@ class StillClock(ClockKeeper):
 class Rig:
     """A leader, a node, and a fault of GPU 3 on it that has begun."""
 
-    def __init__(self, **spec: Any) -> None:
+    def __init__(self, rows: Sequence[UnitRow] = (UnitRow(unit=UNIT),), **spec: Any) -> None:
         loop = asyncio.get_running_loop()
 
         def wall() -> float:
@@ -89,9 +93,6 @@ class Rig:
         self.keeper = FaultKeeper(
             context, self.nodes, self.objects, clock, lambda: self.is_leader, lambda: False
         )
-        page = definition_name(DEFINITION)
-        meta = ObjectMeta(name=page)
-        self.faults.note_page(StoredPage(metadata=meta, spec=FaultPageSpec(definition=DEFINITION)))
         self.come("n-0", created=format_time(int(NOON) - 60))
         self.faults.note(
             StoredFault(
@@ -101,9 +102,9 @@ class Rig:
                     phase="Injecting",
                     clock=NOON,
                     injected_at=format_time(int(NOON)),
-                    definition=page,
-                    units=1,
-                    rows=(row_text(UnitRow(unit=UNIT)),),
+                    definition=PAGE.metadata.name,
+                    units=len(rows),
+                    rows=tuple(map(row_text, rows)),
                 ),
             )
         )
@@ -128,10 +129,14 @@ class Rig:
         self.nodes.describe(found, NodeFacts(open_faults=text))
 
 
-def story(**spec: Any) -> Callable[[Callable[[Rig], Coroutine[Any, Any, None]]], None]:
+def story(
+    *, is_defined: bool = True, **spec: Any
+) -> Callable[[Callable[[Rig], Coroutine[Any, Any, None]]], None]:
     def tell(test: Callable[[Rig], Coroutine[Any, Any, None]]) -> None:
         async def whole() -> None:
             rig = Rig(**spec)
+            if is_defined:
+                rig.faults.note_page(PAGE)
             async with beside(rig.keeper.run()):
                 await test(rig)
 
@@ -176,3 +181,17 @@ def test_a_fault_ends_though_its_kind_was_not_served_for_a_moment() -> None:
         await asyncio.sleep(60)
         assert not rig.objects.refuse
         assert rig.status.phase == "Cleared"
+
+
+def test_a_node_is_hit_that_came_before_it_was_known_what_the_fault_shows() -> None:
+    @story(target=FaultTarget(follow=True, percent=100), rows=(), is_defined=False)
+    async def _(rig: Rig) -> None:
+        body = node()
+        body["metadata"] |= {"name": "n-1", "uid": "uid-n-1"}
+        rig.cluster.put(NODES, body)
+        rig.come("n-1", created=format_time(int(NOON) + 1))
+        await asyncio.sleep(5)
+        assert rig.status.units == 0
+        rig.faults.note_page(PAGE)
+        await asyncio.sleep(5)
+        assert rig.status.units > 0

@@ -341,7 +341,9 @@ class OpenFaults:
         for uid, fault in self.faults.items():
             if fault.status.definition == name:
                 self._tell(self._units.nodes_of(uid))
-                for noted in self._noted:  # its end, and whether it hits new nodes, are known only now
+                for (
+                    noted
+                ) in self._noted:  # its end, and whether it hits new nodes, are known only now
                     noted(uid)
 
     def _clock_set(self) -> None:

@@ -104,12 +104,17 @@ class RepairSteps:
         return 0.0
 
     async def begin(self, repair: StoredRepair) -> None:
-        """Begin a repair that has a slot."""
+        """Begin a repair that has a slot, once the node that it is for is known."""
         action, node = repair.spec.action, self._nodes.get(repair.spec.node)
         cause = repair.spec.cause or RepairCause()
         attempt = attempt_of(repair, self._known.all)
         policy = self._known.policy(repair.status.policy)
         uid = cause.node_uid if _is_of_deleted(cause) or node is None else node.uid
+        if cause.node_uid not in ("", uid) and not cause.after:
+            found = await self._objects.node(repair.spec.node)
+            if found is None or found["metadata"]["uid"] != cause.node_uid:
+                await self._end(repair, "Failed", _DELETED)
+            return  # else the watch of nodes is behind
         status = replace(
             repair.status,
             phase="Running",

@@ -23,6 +23,7 @@ from kwokctl.faults.objects.fault_schema import (
 )
 from kwokctl.faults.objects.unit_rows import FaultUnit, UnitRow, row_text
 from kwokctl.faults.repairs.repair_schema import (
+    RepairCause,
     RepairMeta,
     RepairSpec,
     RepairStatus,
@@ -53,7 +54,7 @@ class Machine(RepairObjects):
         spec = {"actions": {action: {"takes": "20s", **rules}, "reboot": {}}}
         self.known.note_policy(StoredPolicy(metadata=ObjectMeta(name=SHOP), spec=spec))
         assert not self.known.problems
-        nodes = NodeRegistry()
+        self.nodes = nodes = NodeRegistry()
         nodes.put(ManagedNode(NODE, "u", (), ()))
         self.faults = OpenFaults(FaultClock(lambda: self.now))
         self.steps = RepairSteps(
@@ -78,6 +79,11 @@ class Machine(RepairObjects):
              "spec": {"nodeName": NODE, "containers": [{"name": "a", "resources": wanted}]},
              "status": {"phase": phase}}
         )  # fmt: skip
+
+    def ask(self, node_uid: str, **more: Any) -> None:
+        """Let a label of a node, by uid, be the cause of the repair."""
+        cause = RepairCause(trigger="label", node_uid=node_uid, **more)
+        self.repair = replace(self.repair, spec=replace(self.repair.spec, cause=cause))
 
     def begin(self) -> None:
         asyncio.run(self.steps.begin(self.repair))
@@ -262,3 +268,36 @@ def test_a_repair_that_is_deleted_during_a_write_stays_forgotten() -> None:
 
     assert machine.status.phase == "Running"
     assert machine.known.get("r") is None
+
+
+@pytest.mark.parametrize(
+    ("uid", "more", "phase"),
+    [
+        ("u", {}, "Running"),
+        ("earlier", {}, "Failed"),
+        ("earlier", {"after": "r-0"}, "Running"),  # the one before has replaced the node
+    ],
+)
+def test_a_node_is_not_repaired_for_what_was_wrong_with_an_earlier_one_of_its_name(
+    uid: str, more: dict[str, str], phase: str
+) -> None:
+    machine = Machine("power-cycle")
+    machine.ask(uid, **more)
+
+    machine.begin()
+
+    assert machine.status.phase == phase
+
+
+def test_a_repair_begins_when_the_watch_has_shown_the_node_that_it_is_for() -> None:
+    machine = Machine("power-cycle")
+    machine.ask("new")
+    machine.stored = {**node(), "metadata": {**node()["metadata"], "uid": "new"}}
+
+    machine.begin()
+    before = machine.status
+    machine.nodes.put(ManagedNode(NODE, "new", (), ()))
+    machine.begin()
+
+    assert before.phase == "Queued"
+    assert (machine.status.phase, machine.status.node_uid) == ("Running", "new")

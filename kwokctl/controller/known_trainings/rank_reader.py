@@ -29,10 +29,19 @@ def holder_of(meta: Mapping[str, Any]) -> HolderKey | None:
     """
     if job_set := (meta.get("labels") or {}).get(JOB_SET_LABEL):
         return HolderKey(JOB_SETS, meta["namespace"], job_set)
-    for owner in meta.get("ownerReferences") or ():
-        if owner.get("controller") and owner.get("kind") == "Job":
-            return HolderKey(JOBS, meta["namespace"], owner["name"])
-    return None
+    job = _job_of(meta)
+    return None if job is None else HolderKey(JOBS, meta["namespace"], job["name"])
+
+
+def holder_uid_of(meta: Mapping[str, Any]) -> str:
+    """Return the uid of that object; empty for a JobSet, whose pods do not say it."""
+    job = None if (meta.get("labels") or {}).get(JOB_SET_LABEL) else _job_of(meta)
+    return "" if job is None else str(job.get("uid") or "")
+
+
+def _job_of(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    owners = meta.get("ownerReferences") or ()
+    return next((e for e in owners if e.get("controller") and e.get("kind") == "Job"), None)
 
 
 def rank_of(pod: ObjectInJson) -> Rank:

@@ -16,6 +16,7 @@ from kwokctl.controller.known_trainings.rank_reader import (
     HolderKey,
     checks_of,
     holder_of,
+    holder_uid_of,
     rank_of,
 )
 from kwokctl.errors import ExpressionError
@@ -54,6 +55,8 @@ class GangRank(msgspec.Struct, kw_only=True):
 
     pod: str
     """Its namespace and name, as the engine knows it."""
+    holder_uid: str
+    """The uid of its Job; empty if it is not known."""
     version: int
     rank: Rank
     plan: TrainingPlan | None
@@ -74,6 +77,7 @@ def _gang_rank(pod: ObjectInJson, annotations: Mapping[str, str], gone: float | 
         rank = Rank(started=rank.started, ended=gone)
     return GangRank(
         pod=f"{meta['namespace']}/{meta['name']}",
+        holder_uid=holder_uid_of(meta),
         version=int(meta.get("resourceVersion") or 0),
         rank=rank,
         plan=read_plan(annotations),
@@ -200,8 +204,12 @@ class Trainings:
             del self._ranks[key]
 
     def ranks(self, key: HolderKey) -> Collection[GangRank]:
-        """Return the pods of a training, also those that are gone."""
-        return self._ranks[key].values() if key in self._ranks else ()
+        """Return the pods of a training, also those that are gone, but none of an earlier Job with the name of its Job."""
+        ranks = self._ranks[key].values() if key in self._ranks else ()
+        holder = self.holders.get(key)
+        if holder is None:
+            return ranks
+        return [each for each in ranks if each.holder_uid in ("", holder.uid)]
 
     def peers(self, key: HolderKey | None) -> Iterator[GangRank]:
         """Yield the pods of a gang that exist, and have not ended."""

@@ -17,8 +17,8 @@ CHECKING = {PREFLIGHT: "check=all-reduce"}
 WAITING = TrainingState.waiting(PLAN, 0)
 
 
-def pod(name: str, notes: dict[str, str] | None, *, checks: bool = False) -> Any:
-    owner = {"kind": "Job", "name": "j", "controller": True}
+def pod(name: str, notes: dict[str, str] | None, *, checks: bool = False, job: str = "u") -> Any:
+    owner = {"kind": "Job", "name": "j", "uid": job, "controller": True}
     meta: dict[str, Any] = {
         "namespace": "ns",
         "name": name,
@@ -164,3 +164,11 @@ def test_a_pod_that_is_gone_without_a_word_has_stopped_when_that_was_seen() -> N
     known.trainings.see("a", STEPPING, orjson.dumps(running), is_gone=True)
     [rank] = known.trainings.ranks(KEY)
     assert (rank.rank.is_running, rank.rank.ended) == (False, 77)
+
+
+def test_pods_of_an_earlier_job_of_the_name_do_not_train_with_those_of_the_next() -> None:
+    known = Known()
+    known.see("a", STEPPING, job="earlier")
+    known.see("b", STEPPING)
+    known.hold(None)
+    assert known.pods == ["ns/b"]

@@ -341,9 +341,8 @@ class OpenFaults:
         for uid, fault in self.faults.items():
             if fault.status.definition == name:
                 self._tell(self._units.nodes_of(uid))
-                for (
-                    noted
-                ) in self._noted:  # its end, and whether it hits new nodes, are known only now
+                # Its end, and whether it hits new nodes, are known only now.
+                for noted in self._noted:
                     noted(uid)
 
     def _clock_set(self) -> None:

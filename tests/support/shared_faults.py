@@ -153,7 +153,7 @@ async def are_as(client: Client, wanted: Mapping[str, Json]) -> None:
                 await asyncio.sleep(0.05)
     except TimeoutError:
         for name in NAMES:
-            assert found[name] == wanted[name]
+            assert found[name] == wanted[name], f"{name} is {found[name]}, and was {wanted[name]}"
 
 
 async def listed(client: Client, resource: Resource) -> dict[str, Json]:

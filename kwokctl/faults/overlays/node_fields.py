@@ -63,7 +63,7 @@ def _name(surface: Surface, item: Mapping[str, Json]) -> str:
 
 def _value(surface: Surface, item: Mapping[str, Json]) -> Json:
     if surface == "conditions":
-        return {word: item[word] for word in _WORDS if word in item}
+        return {word: item[word] for word in _WORDS if item.get(word)}
     return item
 
 

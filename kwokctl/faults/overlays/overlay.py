@@ -93,11 +93,13 @@ def _in_words(condition: ShownCondition, before: Json) -> Json:
         and condition.separator is not None
         and before["status"] == condition.status
     ):
-        collected = before["message"]
+        collected = before.get("message", "")
         message = (
             collected if message in collected else f"{collected}{condition.separator}{message}"
         )
-    return {"status": condition.status, "reason": condition.reason, "message": message}
+    words = {"status": condition.status, "reason": condition.reason}
+    # As the API server gives it back: what it leaves out would be taken for what another client has written.
+    return {**words, "message": message} if message else words
 
 
 def _taint(taint: FaultTaint) -> dict[str, Json]:

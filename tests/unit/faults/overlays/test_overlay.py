@@ -108,6 +108,15 @@ def test_nothing_is_written_twice() -> None:
     assert overlay(shown, faults, LATER) == shown
 
 
+def test_a_shown_condition_without_a_message_is_not_taken_for_what_lies_beneath() -> None:
+    hung = fault(says("Hung", "True", message=""))
+    shown = overlay(node(), [hung], NOON)
+    for each in shown["status"]["conditions"]:  # the API server gives none back that is empty
+        assert each.get("message") != ""
+
+    assert overlay(overlay(shown, [hung], LATER), [], LATEST) == node()
+
+
 def test_a_heartbeat_of_what_is_shown_changes_nothing_beneath() -> None:
     faults = [fault(says("Ready", "False"))]
     shown = overlay(node(), faults, NOON)

@@ -1,4 +1,4 @@
-"""Faults of the API: what real clients see of them through the proxy, and that nobody poses as another there."""
+"""Faults of the API: what real clients see of them through the proxy, and that no client gets the rights of another user by it."""
 
 import json
 import os

@@ -58,9 +58,8 @@ async def remove_storm(client: Client, schedule: StoredSchedule) -> None:
     try:
         await client.call("DELETE", FAULT_SCHEDULES.path(None, meta.name), body)
     except ApiError as e:
-        if (
-            e.status == _OF_ANOTHER
-        ):  # its pages go with it, and those that have its label may be of the other
+        if e.status == _OF_ANOTHER:
+            # The garbage collector deletes its pages; those that have its label may be of the other.
             return
         if e.status != _NOT_THERE:  # another client was first
             raise

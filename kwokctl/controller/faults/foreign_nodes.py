@@ -1,4 +1,4 @@
-"""Shows faults on nodes that no controller of ours plays, where a Fault says that it hits them, too.
+"""Shows faults on nodes that no controller of kwokctl plays, where a Fault says that it hits them, too.
 
 Their kubelets and agents know nothing of it: what they write over a fault is shown again only when the fault changes. What is
 no field of a node, such as silence, is not shown. A Fault that is deleted while no controller runs is not undone.
@@ -80,9 +80,8 @@ class ForeignNodes:
     async def _work(self, hit: _Hit) -> None:
         hit.is_queued = False
         if not self._is_mine():
-            self._context.delay_queue.put(
-                hit, _POST_AGAIN
-            )  # the leader may end before it has written
+            # The leader may end before it has written.
+            self._context.delay_queue.put(hit, _POST_AGAIN)
             return
         try:
             written = await self._writer.write(hit.name, hit.uid)

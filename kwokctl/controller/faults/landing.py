@@ -121,7 +121,7 @@ class Landing:
             self._shown.pop(uid, None)
 
     def _exists(self, fault: StoredFault, unit: FaultUnit) -> bool:
-        """Return whether the node of a unit is there; of one that no controller of ours plays, that is not known."""
+        """Return whether the node of a unit is there; of one that no controller of kwokctl plays, that is not known."""
         node = self._nodes.get(unit.node)
         return fault.spec.target.foreign if node is None else node.uid == unit.node_uid
 

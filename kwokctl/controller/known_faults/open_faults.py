@@ -47,7 +47,7 @@ class ShownFaults(NamedTuple):
 
 
 class ForeignNode(NamedTuple):
-    """A node that no controller of ours plays, and that shows faults."""
+    """A node that no controller of kwokctl plays, and that shows faults."""
 
     entries: Sequence[OpenEntry]
     gpus: int
@@ -82,7 +82,7 @@ class OpenFaults:
         self._listeners: list[Changed] = []
         self._noted: list[Noted] = []
         self.foreign: dict[str, ForeignNode] = {}
-        """The nodes that show faults and that no controller of ours plays, by uid."""
+        """The nodes that show faults and that no controller of kwokctl plays, by uid."""
         self.problems: dict[str, str] = {}
         """Why nodes cannot show their faults, as a word, by uid."""
         clock.listen(self._clock_set)
@@ -230,7 +230,7 @@ class OpenFaults:
         return sum(map(len, self._units.pages(uid).values()))
 
     def hits_foreign(self, node_uid: str) -> bool:
-        """Return whether a fault hits a node that may be hit though no controller of ours plays it."""
+        """Return whether a fault hits a node that may be hit though no controller of kwokctl plays it."""
         found = (self.faults.get(uid) for uid in self._units.faults_of(node_uid))
         return any(each is not None and each.spec.target.foreign for each in found)
 

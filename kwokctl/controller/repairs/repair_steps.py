@@ -366,9 +366,8 @@ class RepairSteps:
 
     async def _put(self, repair: StoredRepair, status: RepairStatus) -> StoredRepair:
         stored = await self._objects.put_status(repair, status)
-        if (
-            self._known.get(repair.name) is not None
-        ):  # else the watch has said first that it was deleted
+        # Otherwise the watch has shown before that it was deleted.
+        if self._known.get(repair.name) is not None:
             self._known.note(stored)
         return stored
 

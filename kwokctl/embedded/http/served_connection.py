@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from kwokctl.embedded.http.client_limits import KNOWN, MOST_DROPPED, STRANGER, ConnectionLimits
@@ -11,6 +12,8 @@ from kwokctl.embedded.http.parsing import RequestHead, read_body, read_head
 _END_OF_HEAD = b"\r\n\r\n"
 _HANDSHAKE = b"\x16"
 """The beginning of a TLS handshake, but not of a request."""
+_SILENCE = 0.5
+"""Seconds in which a client over TLS that sends nothing has sent all, and in which it must answer the end of TLS."""
 BUFFER_BYTES = 16 * 1024
 """Bytes that are received at once, as many as TLS has in a record."""
 
@@ -185,7 +188,9 @@ class ServedConnection(asyncio.BufferedProtocol):
         """Close when the client has taken what was written; what it still sends is dropped, if it is not much.
 
         Closed at once, it might lose the answer to a request that it still sends: the kernel resets such a
-        connection (https://www.rfc-editor.org/rfc/rfc9112.html#section-9.6).
+        connection (https://www.rfc-editor.org/rfc/rfc9112.html#section-9.6). TLS has no half-closed connections
+        here, and a transport that closes decrypts and drops whatever comes, without a limit: it is closed when the
+        client is silent, and not for long.
         """
         transport = self._transport
         if transport is None or transport.is_closing():
@@ -197,9 +202,19 @@ class ServedConnection(asyncio.BufferedProtocol):
             transport.write_eof()
             while not self._has_ended:
                 await self._wait()
+            transport.close()
+            while not self.is_lost:
+                await self._wait()
+            return
+        transport.set_write_buffer_limits(high=1, low=0)
+        await self._writable.wait()
+        with suppress(TimeoutError):
+            while not (self._has_ended or self.is_in_step):
+                await asyncio.wait_for(self._wait(), _SILENCE)
         transport.close()
-        while not self.is_lost:
-            await self._wait()
+        async with asyncio.timeout(_SILENCE):
+            while not self.is_lost:
+                await self._wait()
 
     def abort(self) -> None:
         """Close at once."""
@@ -217,6 +232,7 @@ class ServedConnection(asyncio.BufferedProtocol):
         found = self._received.find(_END_OF_HEAD, self._searched)
         length = found + len(_END_OF_HEAD) if found >= 0 else len(self._received)
         if length > self.limits.head:
+            self.is_in_step = False
             raise RefusedError(431, "the head of the request is too long")
         if found < 0:
             self._searched = max(0, length - len(_END_OF_HEAD) + 1)

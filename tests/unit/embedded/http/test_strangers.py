@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import ssl
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -17,13 +19,16 @@ from kwokctl.embedded.http.messages import (
     Request,
 )
 from kwokctl.embedded.http.route_table import Route, RouteTable
-from kwokctl.tasks import beside
+from kwokctl.tasks import beside, new_event_loop
 from tests.support.certificates import certificates
 from tests.support.eventually import eventually
 from tests.support.hello import HELLO, hello
 from tests.support.kubelet_rig import client_tls, everybody, serving_kubelet
 
 OWNER, OTHER = 1000, 1001
+_ENDLESS = 32 * 1024 * 1024
+"""Bytes that are more than a server receives in vain: the kernel's buffers hold some megabytes."""
+_LINES = b"a: b\r\n" * 10_000
 
 
 async def test_strangers_that_stay_silent_make_room_for_others(tmp_path: Path) -> None:
@@ -132,6 +137,31 @@ async def test_an_answer_is_not_lost_to_a_client_that_still_sends(
 
     assert answer.split(b" ")[1] == b"401"
     assert rest == b""
+
+
+def sent_to(port: int, tls: ssl.SSLContext | None) -> int:
+    """Send without end, and read nothing, not even the end of TLS; return how many bytes went before the server was gone."""
+    sent = 0
+    with socket.create_connection(("127.0.0.1", port)) as plain:
+        made = tls.wrap_socket(plain, server_hostname="127.0.0.1") if tls else plain
+        with made, suppress(OSError):
+            while sent < _ENDLESS:
+                made.sendall(_LINES)
+                sent += len(_LINES)
+    return sent
+
+
+@pytest.mark.parametrize("is_secret", [False, True])
+def test_little_is_received_of_a_client_that_sends_without_end(
+    tmp_path: Path, is_secret: bool
+) -> None:
+    async def received() -> int:
+        async with serving_kubelet([HELLO], tmp_path, only_ours) as at:
+            return await asyncio.to_thread(sent_to, at.port, client_tls() if is_secret else None)
+
+    # The end of TLS is left to the loop: this is the one of kwokctl's servers.
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        assert runner.run(received()) < _ENDLESS
 
 
 async def test_a_head_is_as_long_as_its_client_may_send(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.distribution import COMPILING_NOTHING
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick_installations() -> Iterator[None]:
     """Let pip compile nothing: a few commands are run in each environment, and each file is as good."""
     with pytest.MonkeyPatch.context() as environment:
-        # What it takes for its flag `--no-compile`; it is the value for "no" that sets it.
-        environment.setenv("PIP_NO_COMPILE", "no")
+        for name, value in COMPILING_NOTHING.items():
+            environment.setenv(name, value)
         yield

@@ -10,6 +10,11 @@ import pytest
 
 from tests.support.outside import run
 
+COMPILING_NOTHING = {"PIP_NO_COMPILE": "no"}
+"""What has pip leave modules as they are: compiling all takes half of an installation, and those that are used are compiled then.
+
+It is what pip takes for its flag `--no-compile`, and the value for "no" sets that.
+"""
 _ROOT = Path(__file__).parents[2]
 
 
@@ -48,8 +53,7 @@ def requirements(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Mappi
     folder = tmp_path_factory.mktemp("requirements")
     pip = (sys.executable, "-m", "pip")
     run(*pip, "wheel", "--quiet", "--wheel-dir", folder, wheel, "pipx", "pip")
-    # Compiling all modules takes a quarter of an installation; those that are used are compiled when they are.
-    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_NO_COMPILE": "1"}
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), **COMPILING_NOTHING}
 
 
 def environment_with(folder: Path, package: str | Path, settings: Mapping[str, str]) -> Path:

@@ -17,8 +17,11 @@ from blockbuster import blockbuster_ctx
 
 from tests.support import engines, lanes, podman, runtime_page, store
 from tests.support.distribution import (  # noqa: F401 - fixtures of several suites
+    by_pip,
+    by_pipx,
     package_index,
     requirements,
+    twine,
     wheel,
 )
 from tests.support.installed import Installed

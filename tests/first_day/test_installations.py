@@ -1,12 +1,13 @@
 """The main job by every way in which kwokctl is installed, and tour and tutorial by one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.support.distribution import environment_with, installed_by_pipx, unpacked_sdist
+from kwokctl.replacing import replace
+from tests.support.distribution import unpack_sdist
 from tests.support.first_users import FirstUser, first_user
 from tests.support.installed import processes_with
 from tests.support.tour import commands, script
@@ -28,30 +29,30 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def folder(
-    way: str, wheel: Path, requirements: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Path]:
-    """Install it; return where the user works, and where the commands are."""
-    folder = tmp_path_factory.mktemp("installed")
-    work = folder / "work"
-    work.mkdir()
-    if way == SDIST:
-        source = unpacked_sdist(work, wheel)
-        return source, source / ".venv" / "bin"
-    if way == PIP:
-        return work, environment_with(folder / "venv", wheel, requirements)
-    return work, installed_by_pipx(folder, wheel, requirements)
+def folder(way: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where the user of one way works."""
+    return tmp_path_factory.mktemp("work")
 
 
 @pytest.fixture(scope="module")
-def user(programs: None, folder: tuple[Path, Path]) -> Iterator[FirstUser]:
-    with first_user(folder[1]) as user:
-        yield user
+def user(
+    programs: None, request: pytest.FixtureRequest, way: str, folder: Path
+) -> Iterator[FirstUser]:
+    """Install it, or have it unpacked where the user works."""
+    if way != SDIST:
+        with first_user(request.getfixturevalue({PIP: "by_pip", PIPX: "by_pipx"}[way])) as user:
+            yield user
+        return
+    unpack_sdist(folder, request.getfixturevalue("wheel"))
+    # A clone installs what the index has (test_from_a_clone.py).
+    settings = request.getfixturevalue("requirements")
+    with first_user(folder / ".venv" / "bin") as user:
+        yield replace(user, settings={**user.settings, **settings})
 
 
-def test_the_main_job_is_one_command(user: FirstUser, way: str, folder: tuple[Path, Path]) -> None:
+def test_the_main_job_is_one_command(user: FirstUser, way: str, folder: Path) -> None:
     if way == SDIST:
-        said = user.ok("make", "demo", "NODES=5", "PODS=10", folder=folder[0], timeout=1200)
+        said = user.ok("make", "demo", "NODES=5", "PODS=10", folder=folder, timeout=1200)
         assert "5 nodes are Ready and 10 pods are Running" in said
     else:
         user.ok("kwokctl", "create", "cluster", "--nodes", "5", "--pods", "10", "--wait")
@@ -64,14 +65,12 @@ def test_the_main_job_is_one_command(user: FirstUser, way: str, folder: tuple[Pa
 # What the documents say is the same however it was installed; above all of them create a cluster.
 @pytest.mark.parametrize("way", [PIP], indirect=True)
 @pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
-def test_every_command_of_the_document_works(
-    user: FirstUser, folder: tuple[Path, Path], document: str
-) -> None:
+def test_every_command_of_the_document_works(user: FirstUser, folder: Path, document: str) -> None:
     user.ok("kwokctl", "delete", "cluster", "--all")
-    before = {*folder[0].iterdir()}
+    before = {*folder.iterdir()}
     assert len(list(commands(ROOT / document))) >= 10
 
-    done = user.run("bash", "-c", script(ROOT / document), folder=folder[0], timeout=600)
+    done = user.run("bash", "-c", script(ROOT / document), folder=folder, timeout=600)
 
     assert done.code == 0, done.out[-2000:] + done.err[-4000:]
     assert "failed:" not in done.err
@@ -80,4 +79,4 @@ def test_every_command_of_the_document_works(
     assert processes_with(str(user.home)) == {}
     kubeconfig = yaml.safe_load((user.home / ".kube" / "config").read_text())
     assert not kubeconfig["contexts"]
-    assert {*folder[0].iterdir()} == before
+    assert {*folder.iterdir()} == before

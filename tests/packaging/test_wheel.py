@@ -1,13 +1,11 @@
 import re
 import tarfile
-from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from kwokctl import __version__
-from tests.support.distribution import environment_with, installed_by_pipx
 from tests.support.outside import run
 
 pytestmark = [
@@ -26,15 +24,6 @@ template = find_template(load_templates(()), "node")
 node = Renderer(template, ScaleRequest(kind="node"), time.time).stamp(7)
 print(node["metadata"]["name"], assets.root())
 """
-
-
-@pytest.fixture(scope="module")
-def alone(
-    wheel: Path, requirements: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """An environment that holds the wheel and what it depends on, nothing else."""
-    folder = tmp_path_factory.mktemp("alone")
-    return environment_with(folder, wheel, requirements)
 
 
 def names_in(wheel: Path) -> list[str]:
@@ -77,41 +66,39 @@ def test_the_sdist_brings_tests_and_documents_but_no_caches(wheel: Path) -> None
     assert not [name for name in names if re.search(r"_cache/|__pycache__|\.venv/", name)]
 
 
-def test_an_index_would_take_both_and_show_the_readme(wheel: Path, tmp_path: Path) -> None:
+def test_an_index_would_take_both_and_show_the_readme(wheel: Path, twine: Path) -> None:
     (sdist,) = wheel.parent.glob("*.tar.gz")
-    # Metadata 2.4, which names the license file, is known from 6.1 on.
-    twine = environment_with(tmp_path, "twine>=6.1", {}) / "twine"
 
     said = run(twine, "check", "--strict", wheel, sdist)
 
     assert said.count("PASSED") == 2, said
 
 
-def test_the_installed_command_shows_its_version_from_any_folder(alone: Path) -> None:
-    line = run(alone / "kwokctl", "--version", cwd=Path("/"))
+def test_the_installed_command_shows_its_version_from_any_folder(by_pip: Path) -> None:
+    line = run(by_pip / "kwokctl", "--version", cwd=Path("/"))
 
     assert line.startswith(f"kwokctl version v{__version__} ")
 
 
-def test_the_installed_package_finds_and_renders_its_templates(alone: Path) -> None:
-    name, root = run(alone / "python", "-c", RENDER, cwd=Path("/")).split()
+def test_the_installed_package_finds_and_renders_its_templates(by_pip: Path) -> None:
+    name, root = run(by_pip / "python", "-c", RENDER, cwd=Path("/")).split()
 
     assert name == "node-000007"
-    assert Path(root).is_relative_to(alone.parent)
+    assert Path(root).is_relative_to(by_pip.parent)
 
 
 def test_a_folder_called_runtimes_in_the_working_directory_shadows_nothing(
-    alone: Path, tmp_path: Path
+    by_pip: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "runtimes").mkdir()
     (tmp_path / "runtimes" / "__init__.py").write_text("raise SystemExit('shadowed')\n")
 
-    line = run(alone / "python", "-m", "kwokctl", "--version", cwd=tmp_path)
+    line = run(by_pip / "python", "-m", "kwokctl", "--version", cwd=tmp_path)
 
     assert line.startswith("kwokctl version")
     # Reads the runtimes: their names are part of the help.
     run(
-        alone / "python",
+        by_pip / "python",
         "-m",
         "kwokctl",
         "get",
@@ -121,10 +108,6 @@ def test_a_folder_called_runtimes_in_the_working_directory_shadows_nothing(
     )
 
 
-def test_pipx_installs_the_wheel(
-    wheel: Path, requirements: Mapping[str, str], tmp_path: Path
-) -> None:
-    installed = installed_by_pipx(tmp_path, wheel, requirements) / "kwokctl"
-
-    assert run(installed, "--version", cwd=Path("/")).startswith("kwokctl version")
-    assert "create" in run(installed, "--help", cwd=Path("/"))
+def test_pipx_installs_the_wheel(by_pipx: Path) -> None:
+    assert run(by_pipx / "kwokctl", "--version", cwd=Path("/")).startswith("kwokctl version")
+    assert "create" in run(by_pipx / "kwokctl", "--help", cwd=Path("/"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.first_users import FirstUser, first_user
+from tests.support.first_users import FirstUser, assert_nothing_is_left, first_user
 from tests.support.installed import Finished, condition, processes_with
 from tests.support.tour import commands, script
 
@@ -84,9 +84,11 @@ def test_its_last_words_delete_the_cluster(demo: Finished, user: FirstUser, clon
 
 def test_the_tour_follows(demo: Finished, user: FirstUser, clone: Path) -> None:
     assert len(list(commands(clone / "README.md"))) >= 10
+    before = {*clone.iterdir()}
 
     done = user.run("bash", "-c", script(clone / "README.md"), folder=clone, timeout=900)
 
     assert done.code == 0, done.out[-2000:] + done.err[-4000:]
-    assert user.ok("kwokctl", "get", "clusters") == ""
-    assert processes_with(str(user.home)) == {}
+    assert "failed:" not in done.err
+    assert_nothing_is_left(user)
+    assert {*clone.iterdir()} == before

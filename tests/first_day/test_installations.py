@@ -1,15 +1,13 @@
-"""The main job by every way in which kwokctl is installed, and tour and tutorial by one."""
+"""The main job by every way in which kwokctl is installed, and the tutorial by one; the tour is that of a clone."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from kwokctl.replacing import replace
 from tests.support.distribution import unpack_sdist
-from tests.support.first_users import FirstUser, first_user
-from tests.support.installed import processes_with
+from tests.support.first_users import FirstUser, assert_nothing_is_left, first_user
 from tests.support.tour import commands, script
 
 pytestmark = [
@@ -62,21 +60,17 @@ def test_the_main_job_is_one_command(user: FirstUser, way: str, folder: Path) ->
     user.ok("kwokctl", "delete", "cluster")
 
 
-# What the documents say is the same however it was installed; above all of them create a cluster.
+# What the tutorial says is the same however it was installed; above all of them create a cluster.
 @pytest.mark.parametrize("way", [PIP], indirect=True)
-@pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
-def test_every_command_of_the_document_works(user: FirstUser, folder: Path, document: str) -> None:
+def test_every_command_of_the_tutorial_works(user: FirstUser, folder: Path) -> None:
+    tutorial = ROOT / "docs" / "tutorial.md"
     user.ok("kwokctl", "delete", "cluster", "--all")
     before = {*folder.iterdir()}
-    assert len(list(commands(ROOT / document))) >= 10
+    assert len(list(commands(tutorial))) >= 10
 
-    done = user.run("bash", "-c", script(ROOT / document), folder=folder, timeout=600)
+    done = user.run("bash", "-c", script(tutorial), folder=folder, timeout=600)
 
     assert done.code == 0, done.out[-2000:] + done.err[-4000:]
     assert "failed:" not in done.err
-    # Documents clean up after themselves.
-    assert user.ok("kwokctl", "get", "clusters") == ""
-    assert processes_with(str(user.home)) == {}
-    kubeconfig = yaml.safe_load((user.home / ".kube" / "config").read_text())
-    assert not kubeconfig["contexts"]
+    assert_nothing_is_left(user)
     assert {*folder.iterdir()} == before

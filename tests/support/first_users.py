@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kwokctl.host.paths import cache_dir
 from tests.support import mounts, terminal
@@ -131,6 +132,14 @@ def give(folder: Path, user: FirstUser) -> None:
     for each in (folder, *folder.rglob("*")):
         if each.is_dir() or each.suffix == ".json":
             os.chown(each, owner.st_uid, owner.st_gid)
+
+
+def assert_nothing_is_left(user: FirstUser) -> None:
+    """Expect that a document has cleaned up after itself."""
+    assert user.ok("kwokctl", "get", "clusters") == ""
+    assert processes_with(str(user.home)) == {}
+    kubeconfig = yaml.safe_load((user.home / ".kube" / "config").read_text())
+    assert not kubeconfig["contexts"]
 
 
 def _is_of_the_machine(variable: str) -> bool:

@@ -81,7 +81,7 @@ def test_what_is_forked_from_ends_with_who_has_started_it(environment: dict[str,
 import os, sys
 from tests.support import preloaded
 preloaded.run(("--version",), environment=os.environ, stdin="", timeout=60)
-print(preloaded._server().address, flush=True)
+print(preloaded.server(frozenset(preloaded.read_at_start(os.environ).items())), flush=True)
 sys.stdin.read()
 """
     words = [sys.executable, "-c", code]

@@ -137,7 +137,7 @@ class Installed:
 
     def _run(self, *words: str, stdin: str = "", timeout: float, **settings: str) -> Finished:
         whole, environment = ("--name", self.name, *words), self.environment | settings
-        if preloaded.serves(environment):
+        if self._is_forked(environment):
             done = preloaded.run(whole, environment=environment, stdin=stdin, timeout=timeout)
         else:
             done = subprocess.run(
@@ -146,6 +146,10 @@ class Installed:
                 capture_output=True, text=True, timeout=timeout, check=False,
             )  # fmt: skip
         return Finished(done.returncode, done.stdout, done.stderr)
+
+    def _is_forked(self, environment: Mapping[str, str]) -> bool:
+        """Return whether commands with this environment are forked from a Python that has loaded them."""
+        return preloaded.serves(environment)
 
     def _progress(self, late: subprocess.TimeoutExpired, words: Sequence[str]) -> str:
         """Describe a command that took too long: what it wrote, and what the components log."""

@@ -54,6 +54,10 @@ class Newcomer(Installed):
             **self.settings,
         }
 
+    def _is_forked(self, environment: Mapping[str, str]) -> bool:
+        # There are many newcomers, and all have the same locale.
+        return True
+
     def on_terminal(
         self, *words: str, rows: int = 24, columns: int = 80, **settings: str
     ) -> Finished:

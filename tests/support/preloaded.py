@@ -15,9 +15,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
@@ -29,8 +28,8 @@ _READ_AT_START = ("PYTHON", "LANG", "LC_", "TZ")
 
 
 def serves(environment: Mapping[str, str]) -> bool:
-    """Return whether a Python that starts with this environment would be as the one that is forked."""
-    return read_at_start(environment) == _server().read_at_start
+    """Return whether a Python that starts with this environment would be as one that starts with ours."""
+    return read_at_start(environment) == _ours()
 
 
 def run(
@@ -41,11 +40,14 @@ def run(
     timeout: float,
     folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command with captured output, as subprocess.run does; in our folder if none is given."""
+    """Run the command with captured output, as subprocess.run does; in our folder if none is given.
+
+    What is forked is started once for what a Python reads of an environment.
+    """
     deadline = time.monotonic() + timeout
     out, err = _Captured(), _Captured()
     with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as answers:
-        line.connect(_server().address)
+        line.connect(server(frozenset(read_at_start(environment).items())))
         feed = _send(line, (words, dict(environment), str(folder or Path.cwd())), out, err)
         threading.Thread(target=_feed, args=(feed, stdin), daemon=True).start()
         pid = int(answers.readline())
@@ -124,21 +126,25 @@ def _feed(pipe: int, text: str) -> None:
         return
 
 
-@dataclass(frozen=True, slots=True)
-class _Server:
-    """The Python that is forked."""
-
-    address: str
-    read_at_start: Mapping[str, str]
+@cache
+def _ours() -> Mapping[str, str]:
+    return read_at_start(os.environ)
 
 
 @cache
-def _server() -> _Server:
-    """Start it; it ends with this process, whose end of its standard input is closed then."""
+def server(settings: Collection[tuple[str, str]]) -> str:
+    """Start the Python that is forked with these variables, and return its address.
+
+    It ends with this process, whose end of its standard input is closed then.
+    """
     address = str(Path(tempfile.mkdtemp(prefix="kwokctl-command-"), "socket"))
     script = Path(sys.executable).with_name("kwokctl")
+    others = {
+        name: value for name, value in os.environ.items() if not name.startswith(_READ_AT_START)
+    }
     process = subprocess.Popen(
         [sys.executable, str(_SERVER), address, str(script)],
+        env=others | dict(settings),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -147,7 +153,7 @@ def _server() -> _Server:
     assert process.stdout.readline() == b"listening\n"
     process.stdout.close()
     atexit.register(_end, process)
-    return _Server(address, read_at_start(os.environ))
+    return address
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

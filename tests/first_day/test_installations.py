@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.replacing import replace
-from tests.support.distribution import unpack_sdist
+from tests.support.distribution import environment_with, unpack_sdist
 from tests.support.first_users import FirstUser, assert_nothing_is_left, first_user
 from tests.support.tour import commands, script
 
@@ -42,9 +42,9 @@ def user(
             yield user
         return
     unpack_sdist(folder, request.getfixturevalue("wheel"))
-    # A clone installs what the index has (test_from_a_clone.py).
+    # A clone makes its environment, with what the index has (test_from_a_clone.py); this one is brought up to date.
     settings = request.getfixturevalue("requirements")
-    with first_user(folder / ".venv" / "bin") as user:
+    with first_user(environment_with(folder / ".venv", "pip", settings)) as user:
         yield replace(user, settings={**user.settings, **settings})
 
 

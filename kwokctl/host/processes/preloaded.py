@@ -40,11 +40,13 @@ class ProgramRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def main() -> None:
     """Load what the arguments name, then fork what is requested."""
+    # Modules leave a thousand useless objects: looking for these takes a fifth of the time of loading.
+    gc.disable()
     for module in sys.argv[1:]:
         import_module(f"{module}.__main__")
     # Garbage collection does not write to frozen objects, so all forks share their memory.
-    gc.collect()
     gc.freeze()
+    gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(fileno=SOCKET) as requests:
         while True:

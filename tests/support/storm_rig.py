@@ -193,6 +193,8 @@ class Controller:
         objects = FlakyObjects(stored, fails)
         nodes = HitNodes(objects, self.registry, self.faults, repairs or NoRepairs())
         clock = cast("ClockKeeper", _NoLease())
+        self._shown: dict[str, StoredFault] = {}
+        """As a watch shows each change once."""
         self.has_post = True
         parts = StormParts(context, objects, nodes, clock, lambda: self.has_post)
         self.player = StormPlayer(stored.schedule, parts)
@@ -221,6 +223,7 @@ class Controller:
             gone = self.stored.gone.pop()
             self.faults.note(gone)
             self.faults.drop(gone.metadata.uid)
+            self._shown.pop(gone.metadata.uid, None)
         for name, made in self.stored.made.items():
             fault = made
             if made.status.clock is None:
@@ -230,7 +233,8 @@ class Controller:
                 rows = tuple(row_text(UnitRow(unit=each)) for each in units)
                 status = FaultStatus(phase="Landed", clock=_wall(), rows=rows, units=len(rows))
                 fault = self.stored.made[name] = replace(made, status=status)
-            if self.faults.faults.get(fault.metadata.uid) != fault:
+            if self._shown.get(fault.metadata.uid) is not fault:
+                self._shown[fault.metadata.uid] = fault
                 self.faults.note(fault)
         self.player.note(self.stored.schedule)
 

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -58,7 +57,7 @@ async def test_go_is_itself_and_away_from_the_users_work(
 
     await _build(cache, listener, "kubectl")
 
-    environment = json.loads((go / "environment").read_text())
+    environment = fake_go.environment(go)
     assert environment["CGO_ENABLED"] == "0"
     assert environment["GOTOOLCHAIN"] == "local"
     assert environment["GOWORK"] == "off"

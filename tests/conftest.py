@@ -2,18 +2,16 @@
 
 import asyncio
 import gc
-import ipaddress
 import os
+import re
 import signal
-import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
-from blockbuster import blockbuster_ctx
 
 from tests.support import engines, lanes, podman, runtime_page, store
 from tests.support.distribution import (  # noqa: F401 - fixtures of several suites
@@ -26,32 +24,21 @@ from tests.support.distribution import (  # noqa: F401 - fixtures of several sui
 )
 from tests.support.installed import Installed
 from tests.support.interrupting import end_as_by_ctrl_c
+from tests.support.surroundings import MUST_NOT_BLOCK, Surroundings
 
 _TESTS = Path(__file__).parent
 _MAY_LEAVE = {"packaging", "e2e", "first_day"}
 """Suites that install packages, or run components from the user's own store."""
 
-_ELSEWHERE = ("proxy", "ca_bundle")
-"""Ends of environment variables that send a client to other servers, or have it trust others."""
-
-
-_MUST_NOT_BLOCK = ("controller", "dataplane", "embedded", "kubelet")
-"""Packages whose event loop serves thousands of objects: a call that blocks delays them all."""
-
-_MAY_BLOCK = (
-    ("controller/settings.py", "read_settings"),
-    ("embedded/process_metrics.py", "resident_bytes"),
-)
-"""What is read before the loop has work, and what the kernel makes up as it is read."""
-
-
 _GARBAGE = 20_000
 """New objects until a garbage collection: thousands of tests and what they import stay until the end."""
 
 
-def _suite(request: pytest.FixtureRequest) -> str:
-    path: Path = request.node.path
-    return path.relative_to(_TESTS).parts[0]
+@cache
+def _place(file: Path) -> tuple[str, str]:
+    """Return the suite of a file of tests, and the package or file in it."""
+    suite, package, *_ = file.relative_to(_TESTS).parts
+    return suite, package
 
 
 # Without this, Python 3.11 opens a loop for a caller that asks for the current one, and it is never closed.
@@ -91,39 +78,44 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    root = tmp_path_factory.mktemp("homes")
-    return (root / str(number) for number in count())
-
-
-@pytest.fixture(scope="session")
-def _temporary() -> Iterator[str]:
-    """Make a folder with a short path: clusters whose own path is too long for sockets have these in it."""
-    with tempfile.TemporaryDirectory(prefix="kwokctl-tests-") as folder:
-        yield folder
+def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surroundings]:
+    # A folder with a short path: clusters whose own path is too long for sockets have these in it.
+    with tempfile.TemporaryDirectory(prefix="kwokctl-tests-") as temporary:
+        yield Surroundings(tmp_path_factory.mktemp("homes"), temporary)
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-    _homes: Iterator[Path],
-    _temporary: str,
-) -> None:
-    """Let no setting, cluster, kubeconfig or cache of the user reach a test."""
-    if _suite(request) in _MAY_LEAVE:
+def _apart(request: pytest.FixtureRequest, _surroundings: Surroundings) -> Iterator[None]:
+    """Keep a test away from the user and from other machines: one fixture, for each takes its time of every test."""
+    suite, package = _place(request.node.path)
+    if suite in _MAY_LEAVE:
+        yield
         return
-    for name in os.environ:
-        if name.startswith("KWOK_") or name.lower().endswith(_ELSEWHERE):
-            monkeypatch.delenv(name)
-    home = next(_homes)
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("KWOK_WORKDIR", str(home / ".kwok"))
-    monkeypatch.setenv("KUBECONFIG", str(home / ".kube" / "config"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
-    monkeypatch.setenv("TMPDIR", _temporary)
-    monkeypatch.setattr(tempfile, "tempdir", _temporary)
+    with pytest.MonkeyPatch.context() as patch:
+        _surroundings.hide(patch)
+        _surroundings.stay(patch)
+        if suite != "unit" or package not in MUST_NOT_BLOCK:
+            yield
+            return
+        # What is set last is taken back first: the other way round each test would leave a call behind.
+        with _surroundings.unblocked():
+            yield
+
+
+@pytest.fixture
+def tmp_path(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    _numbers: Iterator[int],
+) -> Path:
+    """Make a folder for a test; pytest's own fixture looks through those of all tests before it."""
+    name = re.sub(r"\W", "_", request.node.name)[:26]
+    return tmp_path_factory.mktemp(f"{name}-{next(_numbers)}", numbered=False)
+
+
+@pytest.fixture(scope="session")
+def _numbers() -> Iterator[int]:
+    return count()
 
 
 @pytest.fixture
@@ -175,45 +167,3 @@ def engine(request: pytest.FixtureRequest) -> str:
 def written_runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the runtime of the documentation; returns the folder that PYTHONPATH must name."""
     return runtime_page.install(tmp_path_factory.mktemp("written-runtime"))
-
-
-@pytest.fixture(autouse=True)
-def _stay_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse every connection that leaves this machine."""
-    if _suite(request) in _MAY_LEAVE:
-        return
-    for name in ("connect", "connect_ex"):
-        monkeypatch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
-
-
-@pytest.fixture(autouse=True)
-def _no_blocking_calls(request: pytest.FixtureRequest, _stay_here: None) -> Iterator[None]:
-    """Refuse calls that block, from the packages that must not, while an event loop runs.
-
-    What is set last is taken back first: the other way round each test would leave a call behind.
-    """
-    place: Path = request.node.path.relative_to(_TESTS)
-    if place.parts[0] != "unit" or place.parts[1] not in _MUST_NOT_BLOCK:
-        yield
-        return
-    with blockbuster_ctx([f"kwokctl.{package}" for package in _MUST_NOT_BLOCK]) as watched:
-        for call in watched.functions.values():
-            for file, function in _MAY_BLOCK:
-                call.can_block_in(f"kwokctl/{file}", {function})
-        yield
-
-
-def _guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(self: socket.socket, address: Any, /) -> Any:
-        if self.family in {socket.AF_INET, socket.AF_INET6} and not _is_local(address[0]):
-            pytest.fail(f"the test dials {address[0]}, which is not this machine")
-        return connect(self, address)
-
-    return guarded
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return host == "localhost"

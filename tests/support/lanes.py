@@ -115,13 +115,8 @@ def _without(files: Iterable[str]) -> Sequence[str]:
 
 
 WITHOUT_COMPONENTS: Lanes = {
-    "unit": (
-        "tests/unit",
-        "tests/cli",
-        "--numprocesses=auto",
-        "--maxprocesses=8",
-        "--inline-snapshot=disable",
-    ),
+    # In one process, unlike `make unit`: each worker of xdist collects all tests, and reports each to another process.
+    "unit": ("tests/unit", "tests/cli", "--inline-snapshot=disable"),
     "packaging": ("tests/packaging", *_without((_WITH_HELM,))),
 }
 FIRST: Lanes = {"clone": (_FROM_A_CLONE,)}
@@ -156,9 +151,8 @@ SHELLS: Lanes = {
 }
 """What the lane of unit tests has skipped where these shells are missing: it runs where they are installed for it."""
 
-_COMPUTES = "unit"
 _BEHIND = ("nice", "-n", "5")
-"""Before a lane that computes and never waits: it takes what processor time the others leave."""
+"""Before what computes and never waits: it takes what processor time the others leave, unlike the unit tests, which take longer."""
 _MAKE = ("make", "--no-print-directory")
 CHECK: Lanes = {"check": (*_BEHIND, *_MAKE, "check")}
 """What reads the code rather than runs it."""
@@ -177,9 +171,6 @@ def commands(lanes: Lanes, words: Sequence[str]) -> Lanes:
     pytest = [sys.executable, "-m", "pytest", "--no-header"]
     # Lanes would overwrite each other's record of what has failed.
     return {
-        name: [
-            *(_BEHIND if name == _COMPUTES else ()),
-            *pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}", *own, *words,
-        ]
+        name: [*pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}", *own, *words]
         for name, own in lanes.items()
     }  # fmt: skip

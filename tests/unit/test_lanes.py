@@ -19,8 +19,10 @@ LANES = {**OF_TEST, **lanes.IN_ENGINES, **lanes.BROWSER}
 OPTIONS = ("engine", "ignore", "ignore-glob")
 WITH_HELM = "stories"
 """The lane of tests that need Helm, which is built with the components."""
-SPREADING = ("numprocesses", "maxprocesses", "inline-snapshot")
-"""Options that select no tests."""
+NO_SNAPSHOTS = "inline-snapshot"
+"""An option that selects no tests."""
+SPREADING = ["--numprocesses=auto", "--maxprocesses=8"]
+"""Beside other lanes, the unit tests run in one process."""
 COLLECT = """
 import sys
 import pytest
@@ -31,7 +33,7 @@ class Shown:
         for item in session.items:
             print("test", engine_of(mark.name for mark in item.iter_markers()), item.nodeid)
 
-sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", *sys.argv[1:]], [Shown()]))
+sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", "--inline-snapshot=disable", *sys.argv[1:]], [Shown()]))
 """
 """Shows the tests of some folders, each with its engine."""
 
@@ -79,7 +81,8 @@ def test_the_command_for_unit_tests_selects_what_their_lane_does() -> None:
         cwd=TESTS.parent, capture_output=True, text=True, check=True,
     )  # fmt: skip
 
-    assert said.stdout.split()[-5:] == [*lanes.WITHOUT_COMPONENTS["unit"]]
+    words = [*lanes.WITHOUT_COMPONENTS["unit"], *SPREADING]
+    assert said.stdout.split()[-len(words) :] == words
 
 
 def test_lanes_that_need_no_components_begin_beside_those_that_get_them() -> None:
@@ -147,7 +150,7 @@ def _select(words: Sequence[str], engine: str, file: str) -> bool:
 def test_the_words_of_lanes_are_known_here() -> None:
     options = {word for words in LANES.values() for word in words if word.startswith("-")}
 
-    known = {*OPTIONS, *SPREADING}
+    known = {*OPTIONS, NO_SNAPSHOTS}
     assert {word.partition("=")[0].removeprefix("--") for word in options} == known
 
 

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ CACHE = {"opened"}
 """What anybody may call: the object is the same, and only decoded."""
 
 
+@cache
 def changing_methods() -> set[str]:
     """Return the methods of a state that change it, themselves or by another one."""
     tree = ast.parse(Path(object_state.__file__).read_text())

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import re2
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("*.md", "docs/**/*.md", "templates/**/*.yaml", "charts/**/*.md", "examples/**/*.yaml")
@@ -46,9 +47,12 @@ def texts() -> dict[str, str]:
 
 @pytest.mark.parametrize("phrase", BANNED, ids=lambda phrase: re.sub(r"\W+|\bb", "-", phrase))
 def test_no_text_has_a_banned_phrase(phrase: str) -> None:
+    # RE2 takes a tenth of the time, but knows no condition on what follows.
+    hint = re2.compile(phrase.partition("(?!")[0])
     found = [
         f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
         for name, text in texts().items()
+        if hint.search(text)
         for match in re.finditer(phrase, text)
     ]
 

@@ -14,6 +14,8 @@ from tests.support.living_pods import Deed, lived, random_pods, recorded_pods, r
 
 _REFUSED = {"for-another-node"}
 """What no node takes is written once, without a plan."""
+_PODS = 40
+"""Of up to three templates: a plan is made at the eighth pod of a kind."""
 
 
 @pytest.mark.parametrize("name", [case.name for case in cases()])
@@ -30,7 +32,7 @@ def test_recorded_pods_live_the_same_with_plans_and_without(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_pods_live_the_same_with_plans_and_without(seed: int) -> None:
-    pods, deeds = random_pods(Random(seed), 60)
+    pods, deeds = random_pods(Random(seed), _PODS)
 
     quick = lived(pods, deeds, seconds=60)
     slow = lived(pods, deeds, seconds=60, is_planned=False)
@@ -40,7 +42,7 @@ def test_random_pods_live_the_same_with_plans_and_without(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pods_that_are_taken_over_live_the_same_with_plans_and_without(seed: int) -> None:
-    pods, deeds = random_pods(Random(100 + seed), 60)
+    pods, deeds = random_pods(Random(100 + seed), _PODS)
 
     quick = lived(pods, deeds, seconds=80, takeover=13.3)
     slow = lived(pods, deeds, seconds=80, takeover=13.3, is_planned=False)
@@ -51,7 +53,7 @@ def test_pods_that_are_taken_over_live_the_same_with_plans_and_without(seed: int
 @pytest.mark.parametrize("seed", range(3))
 def test_writes_that_fail_are_tried_again_the_same_with_plans_and_without(seed: int) -> None:
     random = Random(200 + seed)
-    pods, deeds = random_pods(random, 60)
+    pods, deeds = random_pods(random, _PODS)
     names = [pod["metadata"]["name"] for _, pod in pods]
     deeds += [
         Deed(at=30 * random.random(), pod=random.choice(names), do=refused) for _ in range(20)

@@ -47,7 +47,7 @@ def test_a_member_that_joins_has_its_share_within_two_lease_durations() -> None:
         assert set(at.transitions()) == {0}  # nothing has failed
 
         at.cluster.writes.clear()
-        await asyncio.sleep(600)
+        await asyncio.sleep(240)
         assert at.holders() == moved
         assert at.cluster.verbs("get") == []
 
@@ -65,7 +65,7 @@ def test_five_members_that_follow_each_other_end_with_even_shares() -> None:
         assert all(16 <= number <= 24 for number in at.held().values())
         assert sum(at.held().values()) == 100
         moved = at.holders()
-        await asyncio.sleep(600)
+        await asyncio.sleep(240)
         assert at.holders() == moved
 
 

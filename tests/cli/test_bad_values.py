@@ -145,14 +145,15 @@ def test_a_value_that_an_option_does_not_take_is_one_error_line_and_makes_nothin
     here: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    wrong = []
+    wrong, before = [], sorted(here.rglob("*"))
     for value in values:
-        before = sorted(here.rglob("*"))
         metavar = "" if getattr(param, "is_flag", False) else str(param.metavar or "")
         is_taken = bad_values.takes(" ".join(words), _spelled(param), metavar, value)
         code = run(_call(words, param, value), ReachingRunner())
         said = [line for line in capfd.readouterr().err.splitlines() if line]
-        is_changed = code == 2 and sorted(here.rglob("*")) != before
+        after = sorted(here.rglob("*"))
+        is_changed = code == 2 and after != before
+        before = after
         if problem := _problem(code, said, is_taken if value else code != 2):
             wrong.append(f"{value!r} {problem}: {said}")
         elif is_changed:

@@ -89,7 +89,8 @@ def _pytest(folder: Path, *words: str) -> str:
         "[pytest]\naddopts = --strict-markers --strict-config\nkwok_nodes = 2\n"
         "asyncio_default_fixture_loop_scope = function\n"
     )
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *words]
+    few = ["-p", "no:cacheprovider", "-p", "no:inline_snapshot"]  # which takes long to load
+    command = [sys.executable, "-m", "pytest", *few, "-q", *words]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )

@@ -59,7 +59,7 @@ check: $(VENV)/made ## format, lint, types, imports, spelling, links, pages
 	@$(BIN)/python docs/generate.py --check
 
 unit: $(VENV)/made ## tests that need nothing but Python
-	$(BIN)/python -m pytest tests/unit tests/cli --inline-snapshot=disable --numprocesses=auto --maxprocesses=8 $(T)
+	$(BIN)/python -m pytest tests/unit tests/cli -pno:inline_snapshot --numprocesses=auto --maxprocesses=8 $(T)
 
 contract: $(VENV)/made ## what every runtime must do
 	$(BIN)/python -m pytest tests/contract $(T)

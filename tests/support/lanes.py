@@ -116,7 +116,8 @@ def _without(files: Iterable[str]) -> Sequence[str]:
 
 WITHOUT_COMPONENTS: Lanes = {
     # In one process, unlike `make unit`: each worker of xdist collects all tests, and reports each to another process.
-    "unit": ("tests/unit", "tests/cli", "--inline-snapshot=disable"),
+    # Without its plugin, which has a fixture for each test, a snapshot is the value that it has.
+    "unit": ("tests/unit", "tests/cli", "-pno:inline_snapshot"),
     "packaging": ("tests/packaging", *_without((_WITH_HELM,))),
 }
 FIRST: Lanes = {"clone": (_FROM_A_CLONE,)}

@@ -19,8 +19,8 @@ LANES = {**OF_TEST, **lanes.IN_ENGINES, **lanes.BROWSER}
 OPTIONS = ("engine", "ignore", "ignore-glob")
 WITH_HELM = "stories"
 """The lane of tests that need Helm, which is built with the components."""
-NO_SNAPSHOTS = "inline-snapshot"
-"""An option that selects no tests."""
+NO_SNAPSHOTS = "-pno:inline_snapshot"
+"""A word that selects no tests."""
 SPREADING = ["--numprocesses=auto", "--maxprocesses=8"]
 """Beside other lanes, the unit tests run in one process."""
 COLLECT = """
@@ -33,7 +33,7 @@ class Shown:
         for item in session.items:
             print("test", engine_of(mark.name for mark in item.iter_markers()), item.nodeid)
 
-sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", "--inline-snapshot=disable", *sys.argv[1:]], [Shown()]))
+sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", "-pno:inline_snapshot", *sys.argv[1:]], [Shown()]))
 """
 """Shows the tests of some folders, each with its engine."""
 
@@ -137,7 +137,7 @@ def _lanes_of(engine: str, test: str) -> list[str]:
 
 def _select(words: Sequence[str], engine: str, file: str) -> bool:
     of = {key: [w.partition("=")[2] for w in words if w.startswith(f"--{key}=")] for key in OPTIONS}
-    paths = [word for word in words if not word.startswith("--")]
+    paths = [word for word in words if not word.startswith("-")]
     path = str(TESTS.parent / file)
     return (
         any(file == each or file.startswith(f"{each}/") for each in paths)

@@ -8,37 +8,10 @@ import pytest
 from inline_snapshot import snapshot
 
 from kwokctl.cli.verbs.inspection.status import emit_overview
-from kwokctl.clusters.overview.figures import (
-    ControllerReport,
-    Nodes,
-    Overview,
-    Pods,
-    Problem,
-    Store,
-)
-from kwokctl.clusters.status import ComponentStatus, RunStatus
-from kwokctl.host.processes.process_usage import Usage
-from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName
+from kwokctl.clusters.overview.figures import ControllerReport
 from kwokctl.replacing import replace
+from tests.support.overviews import FULL, READY, REMEDY, SEEN, STOPPED
 from tests.support.terminal import shown
-
-READY = ComponentStatus(name=ETCD, status=RunStatus.READY, version="3.6.16", ports=())
-STOPPED = ComponentStatus(name=KUBE_APISERVER, status=RunStatus.STOPPED, version="", ports=())
-SEEN = Overview(
-    name=ClusterName("big"),
-    status=RunStatus.READY,
-    kube_version="v1.36.3",
-    runtime="binary",
-    components=(READY, STOPPED),
-    usage={ETCD: Usage(cpu=0.517, memory=80 << 20)},
-    writes="straight to etcd (fast; see --data-path)",
-    heartbeat="Leases of 40 s",
-    nodes=Nodes(by_status={"Ready": 9_998, "NotReady": 2}),
-    pods=Pods(by_status={"Running": 99_000, "Pending": 1_000}),
-    etcd=Store(size=300 << 20, in_use=200 << 20, quota=2 << 30),
-    controller=ControllerReport(stages=("a", "b", "c", "d", "e"), watch_delay=0.012),
-    problems=(Problem(what="2 nodes are not Ready", remedy="kwokctl stage explain node/x"),),
-)
 
 
 def test_a_cluster_is_shown_on_one_screen(capfd: pytest.CaptureFixture[str]) -> None:
@@ -103,19 +76,10 @@ def test_where_the_delay_of_the_watch_is_not_measured_the_reason_is_shown(
     assert "watch       its delay is measured only where" in capfd.readouterr().out
 
 
-_REMEDY = (
-    "kwokctl --name big start cluster; its log: kwokctl --name big logs kube-controller-manager"
-)
-FULL = replace(
-    SEEN,
-    components=(*[READY] * 9, STOPPED),
-    problems=(Problem(what="'kube-controller-manager' does not run", remedy=_REMEDY),) * 9,
-)
-"""More than a small screen has room for."""
 _WATCH = """
 import asyncio
 from kwokctl.cli.verbs.inspection.status import emit_overviews
-from tests.unit.cli.verbs.test_status import FULL, SEEN
+from tests.support.overviews import FULL, SEEN
 
 async def looks():
     for seen in (FULL, SEEN):
@@ -155,11 +119,11 @@ def test_each_look_of_a_watch_fits_the_terminal(rows: int, columns: int, problem
     assert full.count("✗") == problems
     assert (f"{9 - problems} more problems: kwokctl doctor" in full) is (problems < 9)
     # A remedy is whole, though over two rows.
-    assert " ".join(full.split()).count(_REMEDY) == problems
+    assert " ".join(full.split()).count(REMEDY) == problems
     assert small.endswith("✗ 2 nodes are not Ready\n  kwokctl stage explain node/x\n")
 
 
 def test_on_a_pipe_a_remedy_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     emit_overview(FULL)
 
-    assert capfd.readouterr().out.count(f"\n  {_REMEDY}\n") == 9
+    assert capfd.readouterr().out.count(f"\n  {REMEDY}\n") == 9

@@ -7,7 +7,7 @@ second to load: this module is imported where something is downloaded.
 import os
 
 import requests
-from requests.adapters import HTTPAdapter
+from requests.adapters import BaseAdapter, HTTPAdapter
 from urllib3.util.ssl_ import create_urllib3_context
 
 _CHOSEN = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
@@ -16,10 +16,20 @@ _CHOSEN = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 def open_session() -> requests.Session:
     """Return a session with the proxies, authorities and `.netrc` of the environment."""
-    session = requests.Session()
-    if not any(os.environ.get(name) for name in _CHOSEN):
-        session.mount("https://", _OfThisMachine())
-    return session
+    is_chosen = any(os.environ.get(name) for name in _CHOSEN)
+    return requests.Session() if is_chosen else _Session()
+
+
+class _Session(requests.Session):
+    """Loads the authorities of this machine with the first request that needs them: mirrors without TLS do not."""
+
+    def get_adapter(self, url: str) -> BaseAdapter:
+        """Return what sends a request to this URL."""
+        found = super().get_adapter(url)
+        if found is self.adapters["https://"] and not isinstance(found, _OfThisMachine):
+            found = _OfThisMachine()
+            self.mount("https://", found)
+        return found
 
 
 class _OfThisMachine(HTTPAdapter):

@@ -40,6 +40,8 @@ class Twins:
         self._ways = ways
         self._resource = resource
         self._namespace = "default" if resource.namespaced else None
+        self._seen: dict[str, Json] = {}
+        """As they were read last: nobody else changes them."""
         self.counts = Counter[str]()
 
     async def make(self, random: Random) -> None:
@@ -48,6 +50,7 @@ class Twins:
             random.setstate(state)
             body = encoded(MAKERS[self._resource](name, random))
             await self._ways.client.create(self._resource, self._namespace, body)
+            await self._look(name)
 
     async def remove(self) -> None:
         for name in (BY_API, BY_ETCD):
@@ -56,7 +59,7 @@ class Twins:
 
     async def patch(self, patch_type: PatchType, document: Json) -> None:
         """Patch both, and compare what is said, and what is there then."""
-        before = (await self._seen(BY_ETCD))["status"]
+        before = self._seen[BY_ETCD]["status"]
         patch = Patch(document=document, type=patch_type, subresource="status")
         api = self._ways.plane._api
         theirs = await self._verdict(api, BY_API, patch)
@@ -64,7 +67,7 @@ class Twins:
 
         told = f"{patch_type} {encoded(document).decode()} on {encoded(before).decode()}"
         assert ours == theirs, f"{theirs}, {ours}: {told}"
-        there, here = await self._shown(BY_API), await self._shown(BY_ETCD)
+        there, here = await self._look(BY_API), await self._look(BY_ETCD)
         place = difference(there, here, lambda *_: False)
         assert place is None, f"{spelled(place)}: {told}"
         self.counts["taken" if theirs is None else "refused"] += 1
@@ -72,7 +75,7 @@ class Twins:
     async def _verdict(self, plane: KubeletWriter, name: str, patch: Patch) -> str | None:
         target = ObjectKey(self._resource, self._namespace, name)
         try:
-            await plane.patch(target, patch, current=await self._seen(name))
+            await plane.patch(target, patch, current=self._seen[name])
         except ApiError as e:
             # A map's fields come in any order.
             return " ".join(
@@ -80,11 +83,11 @@ class Twins:
             )
         return None
 
-    async def _seen(self, name: str) -> Json:
-        return await self._ways.client.get(self._resource, self._namespace, name)
-
-    async def _shown(self, name: str) -> Any:
-        return _without_empty((await self._seen(name))["status"])
+    async def _look(self, name: str) -> Any:
+        """Read an object, and return its status."""
+        found = await self._ways.client.get(self._resource, self._namespace, name)
+        self._seen[name] = found
+        return _without_empty(found["status"])
 
 
 def _without_empty(value: Json) -> Json:

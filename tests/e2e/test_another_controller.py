@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.support import changing
+from tests.support.direct import PODS_ON_NODES
 from tests.support.go_programs import built_from
-from tests.support.installed import Installed, condition, until
+from tests.support.installed import Installed, until
 
 pytestmark = [
     pytest.mark.e2e,
@@ -65,14 +67,15 @@ def test_the_original_makes_nodes_ready_and_runs_pods(
 ) -> None:
     cluster = installed.called(f"original-{way}")
     program = ("--kwok-controller-binary", str(original))
-    cluster.ok("create", "cluster", *program, *WAYS[way], "--wait")
+    cluster.ok("create", "cluster", *program, *WAYS[way], *PODS_ON_NODES, "--wait")
     assert cluster.objects("nodes") == []
-    cluster.ok("scale", "node", "--replicas", "2", "--wait", "2m")
-    until("the account for pods is there", lambda: cluster.objects("serviceaccounts"))
-    cluster.run_pod("p")
+    cluster.create(changing.service_account("default"))
+    cluster.ok("scale", "node", "--replicas", "2")
+    cluster.run_pod("p", {"nodeName": "node-000001"})
 
     until("the pod runs", lambda: _pod(cluster)["status"]["phase"] == "Running")
-    assert {condition(each, "Ready") for each in cluster.objects("nodes")} == {"True"}
+    cluster.wait_for("Ready", *(f"node/{name}" for name in cluster.names("nodes")))
+    assert len(cluster.objects("nodes")) == 2
     assert _pod(cluster)["status"]["podIP"]
     assert "is not defined" not in cluster.ok("logs", "kwok-controller")
     cluster.delete("pod", "p")
@@ -86,8 +89,8 @@ def test_one_that_plays_nothing_is_no_cluster(installed: Installed, tmp_path: Pa
     cluster = installed.called("idle")
 
     done = cluster.run(
-        "create", "cluster", "--kwok-controller-binary", str(idle), "--wait", "10s"
-    )  # fmt: skip
+        "create", "cluster", "--kwok-controller-binary", str(idle), "--wait", "10s", *PODS_ON_NODES
+    )
 
     assert done.code != 0
     assert "has not made a node Ready after 10 s" in done.err

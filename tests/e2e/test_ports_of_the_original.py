@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.direct import PODS_ON_NODES
 from tests.support.installed import Installed
 
 pytestmark = [
@@ -22,8 +23,9 @@ PAGE = "/metrics/nodes/node-000000/metrics/resource"
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
     words = ("--compat", "kwokctl", "--bind-address", "127.0.0.1", "--etcd-fsync", "off")
-    installed.ok("create", "cluster", "--wait", "180s", *words, "--disable", "kube-scheduler")
-    installed.ok("scale", "node", "--replicas", "1", "--wait", "180s")
+    installed.ok("create", "cluster", "--wait", "180s", *words, *PODS_ON_NODES)
+    installed.ok("scale", "node", "--replicas", "1")
+    installed.wait_for("Ready", "node/node-000000")
     yield installed
     installed.ok("delete", "cluster")
 

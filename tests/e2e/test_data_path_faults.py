@@ -2,7 +2,7 @@
 
 import asyncio
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from os import kill
 from random import Random
 from signal import SIGINT, SIGKILL, Signals
@@ -12,7 +12,7 @@ import pytest
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
 from tests.support.installed import PATIENCE, Installed, condition, until
-from tests.support.planes import connected, objects, until_stored
+from tests.support.planes import connected, objects, stored, until_stored
 from tests.support.storm import Storm
 
 pytestmark = [
@@ -27,7 +27,6 @@ ENDED = {"pod": 3000, "node": 1500}
 """How many a command that is ended would have made: enough to be met in the middle of it on any machine."""
 MORE = 100
 """How many the next command makes beside those that are there."""
-READY = ("kubectl", "get", "--raw", "/readyz")
 KINDS: Mapping[str, tuple[Resource, str | None]] = {"pod": (PODS, "default"), "node": (NODES, None)}
 
 
@@ -41,9 +40,13 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     installed.ok("delete", "cluster")
 
 
-def growing(cluster: Installed, kind: str, name: str, number: int) -> subprocess.Popen[str]:
+def scaling(kind: str, name: str, number: int) -> Sequence[str]:
     words = ("--on-nodes", "type=kwok") if kind == "pod" else ()
-    return cluster.start("scale", kind, name, "--replicas", str(number), *words)
+    return ("scale", kind, name, "--replicas", str(number), *words)
+
+
+def growing(cluster: Installed, kind: str, name: str, number: int) -> subprocess.Popen[str]:
+    return cluster.start(*scaling(kind, name, number))
 
 
 def whole(cluster: Installed, set_name: str) -> int:
@@ -70,9 +73,7 @@ def are_ready(objects: list[Json]) -> bool:
 
 def completed(cluster: Installed, kind: str, name: str, number: int) -> None:
     """Ask for the same once more, and see that it is done."""
-    process = growing(cluster, kind, name, number)
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
+    cluster.ok(*scaling(kind, name, number))
     assert whole(cluster, name) == number
 
 
@@ -90,7 +91,7 @@ def test_a_component_that_dies_costs_a_repetition_at_most(
         _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0 or (process.returncode == 1 and "error: " in said), said
         assert "Traceback" not in said
-        until("the API is ready", lambda: cluster.run(*READY).code == 0)
+        until("all components are ready", lambda: cluster.statuses() == {"Ready"})
         completed(cluster, "pod", name, number)
         pods = members(cluster, name)
         assert len({pod["status"]["podIP"] for pod in pods}) == number
@@ -99,22 +100,22 @@ def test_a_component_that_dies_costs_a_repetition_at_most(
 def test_nodes_go_on_showing_that_they_live(cluster: Installed) -> None:
     before = renewals(cluster)
 
-    until("leases are renewed", lambda: all(renewals(cluster)[n] > before[n] for n in before))
+    def are_renewed() -> bool:
+        now = renewals(cluster)
+        return all(now[name] > before[name] for name in before)
+
+    until("leases are renewed", are_renewed)
     until("nodes are Ready", lambda: are_ready(objects(cluster, NODES)))
 
 
 def renewals(cluster: Installed) -> dict[str, str]:
-    return {
-        each["metadata"]["name"]: each["spec"]["renewTime"]
-        for each in objects(cluster, LEASES)
-        if each["metadata"]["namespace"] == NODE_LEASES
-    }
+    leases = cluster.objects("leases", "-n", NODE_LEASES)
+    return {each["metadata"]["name"]: each["spec"]["renewTime"] for each in leases}
 
 
 def all_beat(cluster: Installed) -> bool:
     """Return whether there is a lease for every node, and none else."""
-    names = {node["metadata"]["name"] for node in objects(cluster, NODES)}
-    return renewals(cluster).keys() == names
+    return {*stored(cluster, LEASES, NODE_LEASES)} == {*stored(cluster, NODES, None)}
 
 
 @pytest.mark.parametrize("signal", [SIGINT, SIGKILL])

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,39 +36,88 @@ def _shared(programs: None) -> Iterator[SharedClusters]:
 
 
 @pytest.fixture(scope="module")
+def usual(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster without options; it goes back to that for the next module."""
+    with _shared.used("usual") as [cluster]:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def by_path(_shared: SharedClusters) -> Iterator[Mapping[str, Installed]]:
+    """Share two empty clusters by their data path; they go back to that for the next module."""
+    with _shared.used("by_path") as clusters:
+        yield {cluster.name.removeprefix("by-"): cluster for cluster in clusters}
+
+
+@pytest.fixture(scope="module")
 def storage(_shared: SharedClusters) -> Iterator[Installed]:
     """Share a cluster that only stores what modules write to it; each deletes what it has written."""
-    with _shared.used("storage", rewound=False) as cluster:
+    with _shared.used("storage", rewound=False) as [cluster]:
         # No pod is accepted without it, and no controller makes it here.
         cluster.apply(changing.service_account("default"))
         yield cluster
 
 
 @pytest.fixture(scope="module")
+def small_storage(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster that only stores, in an etcd with little room, and Events for 20 minutes."""
+    with _shared.used("small_storage") as [cluster]:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
 def with_faults(_shared: SharedClusters) -> Iterator[Installed]:
-    """Share an empty cluster that has Faults; it goes back to that after the module."""
-    with _shared.used("with_faults") as cluster:
+    """Share an empty cluster that has Faults; it goes back to that for the next module."""
+    with _shared.used("with_faults") as [cluster]:
         yield cluster
 
 
 @pytest.fixture(scope="module")
 def as_on_kubelets(_shared: SharedClusters) -> Iterator[Installed]:
-    """Share an empty cluster that has Faults, and whose pods live as on a kubelet; it goes back to that after the module."""
-    with _shared.used("as_on_kubelets") as cluster:
+    """Share an empty cluster that has Faults, and whose pods live as on a kubelet; it goes back to that for the next module."""
+    with _shared.used("as_on_kubelets") as [cluster]:
         yield cluster
 
 
 @pytest.fixture(scope="module")
 def with_own_faults(_shared: SharedClusters) -> Iterator[Installed]:
-    """Share an empty cluster that knows the classes of `fault_surfaces`; it goes back to that after the module."""
-    with _shared.used("with_own_faults") as cluster:
+    """Share an empty cluster that knows the classes of `fault_surfaces`; it goes back to that for the next module."""
+    with _shared.used("with_own_faults") as [cluster]:
         yield cluster
 
 
 @pytest.fixture(scope="module")
 def with_stages(_shared: SharedClusters) -> Iterator[Installed]:
-    """Share an empty cluster whose Stages are objects, and that has no scheduler; it goes back to that after the module."""
-    with _shared.used("with_stages") as cluster:
+    """Share an empty cluster whose Stages are objects, and that has no scheduler; it goes back to that for the next module."""
+    with _shared.used("with_stages") as [cluster]:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def with_schedulers(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster of `schedulers`; it goes back to that for the next module."""
+    with _shared.used("with_schedulers") as [cluster]:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def with_documents(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster whose kubelet server has `kubelet_documents`; it goes back to that for the next module."""
+    with _shared.used("with_documents") as [cluster]:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def audited_by_etcd(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster with an audit log, written to etcd nevertheless; it goes back to that for the next module."""
+    with _shared.used("audited_by_etcd") as [cluster]:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def audited_by_api(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster with an audit log, whose fake kubelets write through the API server; it goes back to that for the next module."""
+    with _shared.used("audited_by_api") as [cluster]:
         yield cluster
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -44,25 +44,20 @@ PATHS = ("api", "etcd")
 
 
 @pytest.fixture(scope="module")
-def clusters(installed: Installed) -> Iterator[Mapping[str, Installed]]:
+def clusters(by_path: Mapping[str, Installed]) -> Mapping[str, Installed]:
     """Two clusters by their data path, in which the same was requested."""
-    made = {path: installed.called(path) for path in PATHS}
-    for path, cluster in made.items():
-        words = ("--data-path", path, "--node-heartbeat", "real", "--managed-fields", "on")
-        cluster.ok("create", "cluster", "--wait", *words, "--etcd-fsync", "off")
+    for cluster in by_path.values():
         fill(cluster, "node", "node")
         for name, extra in SETS.items():
             fill(cluster, "pod", name, *extra)
-    yield made
-    for cluster in made.values():
-        cluster.ok("delete", "cluster")
+    return by_path
 
 
 def fill(cluster: Installed, kind: str, name: str, *words: str) -> None:
     all_words = (*TELLING, "scale", kind, name, "--replicas", str(NUMBER), "--wait", "180s", *words)
     done = cluster.run(*all_words)
     assert done.code == 0, done.err
-    assert data_paths(done.err) == [cluster.name]
+    assert data_paths(done.err) == [cluster.name.removeprefix("by-")]
 
 
 def objects(cluster: Installed, *words: str) -> Objects:

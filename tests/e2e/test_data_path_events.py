@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -19,7 +19,6 @@ from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import watch
 from kwokctl.kube.resource import EVENTS, NODES, PODS, Resource
 from tests.support import changing
-from tests.support.direct import ONLY_STORAGE
 from tests.support.installed import PATIENCE, Installed
 from tests.support.planes import KEYS, Reached, reached
 
@@ -31,12 +30,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    """A cluster whose Events live for 20 minutes."""
-    words = ("--extra-args", "kube-apiserver=event-ttl=20m", "--etcd-fsync", "off")
-    installed.ok("create", "cluster", "--wait", *words, *ONLY_STORAGE)
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(small_storage: Installed) -> Installed:
+    return small_storage
 
 
 def event(resource: Resource, namespace: str, name: str, **words: str) -> ObjectEvent:

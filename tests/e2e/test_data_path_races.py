@@ -2,16 +2,16 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
 from kwokctl.json_value import Json
-from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, SERVICE_ACCOUNTS, Resource
-from tests.support.direct import ONLY_STORAGE, encoded
+from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
+from tests.support import changing
 from tests.support.installed import Installed
-from tests.support.planes import connected, reached
+from tests.support.planes import reached
 from tests.support.racing.ground import Ground
 from tests.support.racing.kubelets import Kubelet, LeaseHolder
 from tests.support.racing.others import Other
@@ -26,23 +26,14 @@ pytestmark = [
 
 OBJECTS = 12
 """So few that writers meet all the time."""
-TURNS = 80
+TURNS = 50
 """Of each writer."""
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    words = ("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", *ONLY_STORAGE)
-    installed.ok(*words)
-
-    async def fill() -> None:
-        account = {"metadata": {"name": "default"}}
-        async with connected(installed) as client:
-            await client.create(SERVICE_ACCOUNTS, "default", encoded(account))
-
-    asyncio.run(fill())
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(small_storage: Installed) -> Installed:
+    small_storage.create(changing.service_account("default"))
+    return small_storage
 
 
 def pod(number: int) -> Json:

@@ -98,6 +98,8 @@ def clusters(installed: Installed) -> Iterator[Mapping[str, Installed]]:
             "none",
             "--etcd-fsync",
             "off",
+            "--disable",
+            "kube-scheduler",
         )
         cluster.ok("create", "cluster", "--wait", *words)
         cluster.ok("scale", "node", "fast", "--replicas", str(NUMBER), "--wait", "120s")

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 
 import msgspec
 import pytest
@@ -15,8 +15,8 @@ from kwokctl.etcd.kv.kv import Delete, Kv, Put, Txn
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS, SERVICE_ACCOUNTS
-from tests.support.direct import ONLY_STORAGE, encoded
-from tests.support.installed import Installed
+from tests.support.direct import encoded
+from tests.support.installed import Finished, Installed
 from tests.support.planes import Reached, reached
 
 pytestmark = [
@@ -26,7 +26,6 @@ pytestmark = [
 ]
 
 
-ROOM = "24Mi"
 BLOCK = b"x" * (1 << 20)
 LEASE = Lease(
     {"name": "fake", "namespace": "kube-node-lease"},
@@ -38,11 +37,8 @@ LEASE = Lease(
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    room = ("--etcd-quota-backend-size", ROOM, "--etcd-fsync", "off")
-    installed.ok("create", "cluster", "--wait", "180s", *room, *ONLY_STORAGE)
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(small_storage: Installed) -> Installed:
+    return small_storage
 
 
 async def fill(kv: Kv, begin: int = 0) -> int:
@@ -110,18 +106,24 @@ async def use(cluster: Installed, ways: Reached) -> None:
     assert shown["status"]["message"] == "after"
 
 
+def repaired(cluster: Installed, *words: str) -> Finished:
+    # To read all programs of the user's store takes long, and is tested elsewhere.
+    without = str(cluster.folder / "no-cache")
+    return cluster.run("doctor", "--fix", *words, XDG_CACHE_HOME=without)
+
+
 async def make_room(cluster: Installed, kv: Kv, blocks: int) -> None:
     """Let the doctor repair it: in vain at first, for what is in use has no room."""
-    before = await asyncio.to_thread(cluster.run, "doctor", "--fix")
+    before = await asyncio.to_thread(repaired, cluster)
     while "delete objects first" not in before.err:
         # The file of etcd grows by large pieces: defragmenting may make room for more blocks.
         blocks = await fill(kv, blocks)
-        before = await asyncio.to_thread(cluster.run, "doctor", "--fix")
+        before = await asyncio.to_thread(repaired, cluster)
     assert [alarm.kind for alarm in await maintenance.alarms(kv)] == [maintenance.NOSPACE]
 
     for number in range(blocks):
         await kv.txn(Txn((), (Delete(b"/elsewhere/%d" % number),)))
-    fixed = await asyncio.to_thread(cluster.run, "doctor", "--fix", "-o", "json")
+    fixed = await asyncio.to_thread(repaired, cluster, "-o", "json")
     (etcd,) = [each for each in json.loads(fixed.out)["ofCluster"] if each["check"] == "etcd"]
     assert etcd["findings"] == []
 

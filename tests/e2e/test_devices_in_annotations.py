@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,16 +11,12 @@ from tests.support.installed import Installed, until
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
 GPU = "nvidia.com/gpu"
-OFF = "ResourceHealthStatus=false,ResourceHealthStatusMessage=false"
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    gates = ("--kube-feature-gates", OFF)
-    installed.ok("create", "cluster", "--stage", "pod-kubelet", "--wait", *gates)
-    installed.ok("scale", "dgx-h100", "--replicas", "1", "--wait")
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_schedulers: Installed) -> Installed:
+    with_schedulers.ok("scale", "dgx-h100", "--replicas", "1", "--wait")
+    return with_schedulers
 
 
 def run(cluster: Installed, name: str) -> list[Allocation]:

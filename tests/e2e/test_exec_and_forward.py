@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import changing
-from tests.support.direct import PODS_ON_NODES
 from tests.support.installed import Finished, Installed, end, until
+from tests.support.kubelet_documents import populate
 from tests.support.speaking import WAYS, speaking
 
 pytestmark = [
@@ -25,46 +24,21 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-DOCUMENTS = """\
-kind: ClusterExec
-metadata: {name: all}
-spec: {execs: [{local: {workDir: FOLDER, envs: [{name: GREETING, value: hello}]}}]}
----
-kind: Exec
-metadata: {name: closed}
-spec: {execs: []}
----
-kind: ClusterAttach
-metadata: {name: all}
-spec: {attaches: [{logsFile: FOLDER/attached.log}]}
----
-kind: ClusterPortForward
-metadata: {name: all}
-spec: {forwards: [{ports: [80], command: [tr, a-z, A-Z]}]}
-"""
 FEATURE = "ExtendWebSocketsToKubelet"
 NODES = {"translated": [], "passed-on": [FEATURE]}
 """Nodes by what the API server does with WebSocket, and the features that they declare for that."""
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    documents = installed.folder / "streams.yaml"
-    documents.write_text(DOCUMENTS.replace("FOLDER", str(installed.folder)))
-    (installed.folder / "attached.log").touch()
-    words = ("--config", str(documents), "--etcd-fsync", "off", "--wait", "180s")
-    installed.ok("create", "cluster", *words, *PODS_ON_NODES)
-    installed.create(changing.service_account("default"))
-    installed.ok("scale", "node", "--replicas", "2")
-    # What is declared before a node is Ready would be overwritten.
-    installed.wait_for("Ready", *(f"node/{name}" for name in installed.names("nodes")))
-    nodes = (node["metadata"]["name"] for node in installed.objects("nodes"))
+def cluster(with_documents: Installed) -> Installed:
+    cluster = with_documents
+    (cluster.folder / "attached.log").touch()
+    nodes = populate(cluster)
     for (pod, features), node in zip(NODES.items(), nodes, strict=True):
-        _declare(installed, node, features)
-        _place(installed, pod, node)
-    _place(installed, "closed", node)
-    yield installed
-    installed.ok("delete", "cluster")
+        _declare(cluster, node, features)
+        _place(cluster, pod, node)
+    _place(cluster, "closed", node)
+    return cluster
 
 
 def _declare(cluster: Installed, node: str, features: list[str]) -> None:
@@ -203,18 +177,5 @@ def test_a_command_ends_with_kubectl(cluster: Installed, pod: str) -> None:
 
     end(follower)
 
-    pid = noted.read_text().strip()
-    until("the command has ended", lambda: not Path(f"/proc/{pid}").exists())
-
-
-def test_stopping_the_cluster_ends_its_commands(cluster: Installed) -> None:
-    noted = cluster.folder / "pid"
-    script = f"echo $$ > {noted}.new; mv {noted}.new {noted}; sleep 600"
-    follower = cluster.start("kubectl", "exec", "translated", "--", "sh", "-c", script)
-    until("the command runs", noted.exists)
-
-    cluster.ok("stop", "cluster")
-
-    follower.communicate(timeout=120)
     pid = noted.read_text().strip()
     until("the command has ended", lambda: not Path(f"/proc/{pid}").exists())

@@ -5,12 +5,12 @@ import ssl
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.installed import Installed, until
+from tests.support.kubelet_documents import populate
 
 pytestmark = [
     pytest.mark.e2e,
@@ -19,21 +19,6 @@ pytestmark = [
 ]
 
 POD = "pod-000000"
-DOCUMENTS = """\
-kind: Logs
-metadata: {name: pod-000001}
-spec: {logs: [{logsFile: FOLDER/written.log}]}
----
-kind: Logs
-metadata: {name: pod-000002}
-spec: {logs: [{logsFile: FOLDER/docker.log}]}
----
-kind: ClusterLogs
-metadata: {name: all}
-spec:
-  logs:
-  - generated: {template: "{{ .pod }} line {{ .line }}", linesPerSecond: 20}
-"""
 WRITTEN = """\
 2026-01-01T00:00:01Z stdout F first
 2026-01-01T00:00:02,5+00:00 stderr F second"""
@@ -44,17 +29,13 @@ DOCKER = """\
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    (installed.folder / "written.log").write_text(WRITTEN)
-    (installed.folder / "docker.log").write_text(DOCKER)
-    documents = installed.folder / "logs.yaml"
-    documents.write_text(DOCUMENTS.replace("FOLDER", str(installed.folder)))
-    words = ("--config", str(documents), "--etcd-fsync", "off", "--wait", "180s")
-    installed.ok("create", "cluster", *words, "--disable", "kube-scheduler")
-    installed.ok("scale", "node", "--replicas", "2", "--wait", "180s")
-    installed.ok("scale", "pod", "--replicas", "3", "--on-nodes", "type=kwok", "--wait", "180s")
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_documents: Installed) -> Installed:
+    cluster = with_documents
+    (cluster.folder / "written.log").write_text(WRITTEN)
+    (cluster.folder / "docker.log").write_text(DOCKER)
+    populate(cluster)
+    cluster.ok("scale", "pod", "--replicas", "3", "--on-nodes", "type=kwok", "--wait", "180s")
+    return cluster
 
 
 def asked(cluster: Installed, **headers: str) -> int:
@@ -195,3 +176,16 @@ def test_a_certificate_of_another_authority_gets_no_answer(
     with pytest.raises(OSError, match=r".") as caught:
         urllib.request.urlopen(url, context=context, timeout=60)
     assert not isinstance(caught.value, urllib.error.HTTPError)
+
+
+def test_stopping_the_cluster_ends_its_commands(cluster: Installed) -> None:
+    noted = cluster.folder / "pid"
+    script = f"echo $$ > {noted}.new; mv {noted}.new {noted}; sleep 600"
+    follower = cluster.start("kubectl", "exec", POD, "--", "sh", "-c", script)
+    until("the command runs", noted.exists)
+
+    cluster.ok("stop", "cluster")
+
+    follower.communicate(timeout=120)
+    pid = noted.read_text().strip()
+    until("the command has ended", lambda: not Path(f"/proc/{pid}").exists())

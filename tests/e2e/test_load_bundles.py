@@ -8,24 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.audit_policy import creations
 from tests.support.changing import documents
 from tests.support.installed import Installed, until
 from tests.support.measured_runs import run_measure
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
-_POLICY = """
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: Metadata
-  verbs: [create]
-  resources:
-  - {group: "", resources: [pods, configmaps]}
-  - {group: batch, resources: [jobs]}
-- level: None
-"""
 _DEFINITION = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -137,17 +126,13 @@ _SETS = "jobsets.jobset.x-k8s.io"
 _KINDS = (_GROUPS, _SETS, "pods", "jobs", "configmaps")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster(installed: Installed) -> Iterator[None]:
-    """A cluster with an audit log, written to etcd nevertheless, and two kinds that gangs are made with."""
-    policy = installed.folder / "audit.yaml"
-    policy.write_text(_POLICY)
-    words = ("--kube-audit-policy", str(policy), "--data-path", "etcd", "--etcd-fsync", "off")
-    installed.ok("create", "cluster", "--wait", "--nodes", "2", *words)
-    define(installed, _GROUPS, "PodGroup", "v1alpha1")
-    define(installed, _SETS, "JobSet", "v1alpha2")
-    yield
-    installed.ok("delete", "cluster")
+@pytest.fixture(scope="module")
+def installed(audited_by_etcd: Installed) -> Installed:
+    """Two nodes, and two kinds that gangs are made with."""
+    audited_by_etcd.ok("scale", "node", "--replicas", "2", "--wait")
+    define(audited_by_etcd, _GROUPS, "PodGroup", "v1alpha1")
+    define(audited_by_etcd, _SETS, "JobSet", "v1alpha2")
+    return audited_by_etcd
 
 
 def define(installed: Installed, name: str, kind: str, version: str) -> None:
@@ -186,15 +171,10 @@ def ran(installed: Installed, folder: Path, text: str) -> dict[str, Any]:
 
 def created(installed: Installed, plural: str, name: str) -> list[dict[str, Any]]:
     """Return what the audit log says of the creation of objects whose names begin so."""
-    log = installed.workdir / "clusters" / installed.name / "logs/audit.log"
-    events = [json.loads(line) for line in log.read_text().splitlines()]
     return [
         each
-        for each in events
-        if each["objectRef"]["resource"] == plural
-        and "subresource" not in each["objectRef"]
-        and each["objectRef"].get("name", "").startswith(name)
-        and "dryRun" not in each["requestURI"]
+        for each in creations(installed, plural)
+        if each["objectRef"].get("name", "").startswith(name)
     ]
 
 

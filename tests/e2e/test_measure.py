@@ -49,11 +49,10 @@ spec:
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
+def cluster(usual: Installed) -> Installed:
     """A cluster with a few nodes."""
-    installed.ok("create", "cluster", "--wait", "--nodes", "10")
-    yield installed
-    installed.ok("delete", "cluster")
+    usual.ok("scale", "node", "--replicas", "10", "--wait")
+    return usual
 
 
 def shell(text: str) -> tuple[str, ...]:

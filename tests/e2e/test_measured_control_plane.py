@@ -14,18 +14,12 @@ import pytest
 
 from kwokctl.host.paths import ClusterPaths
 from tests.support import changing
+from tests.support.audit_policy import log_of
 from tests.support.installed import Installed
 from tests.support.measured_runs import report_in, report_of, run_measure, value
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
-_POLICY = """
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: Metadata
-"""
 _LOAD = """
 apiVersion: kwokctl.dev/v1alpha1
 kind: Load
@@ -49,14 +43,9 @@ Text = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    """A cluster with an audit log, whose fake kubelets write through the API server."""
-    policy = installed.folder / "audit.yaml"
-    policy.write_text(_POLICY)
-    words = ("--kube-audit-policy", str(policy), "--data-path", "api")
-    installed.ok("create", "cluster", "--wait", "--nodes", "10", *words)
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(audited_by_api: Installed) -> Installed:
+    audited_by_api.ok("scale", "node", "--replicas", "10", "--wait")
+    return audited_by_api
 
 
 def paths(cluster: Installed) -> ClusterPaths:
@@ -172,7 +161,7 @@ def test_clients_are_told_apart_and_profiles_are_kept(cluster: Installed, tmp_pa
         f"echo '{stale}' | kubectl replace -f - || true; "
         "kubectl get nodes nobody || true; kubectl get nodes --as=somebody || true"
     )
-    log = paths(cluster).logs / "audit.log"
+    log = log_of(cluster)
     start = log.stat().st_size
     words = ("--load", str(tmp_path / "load.yaml"), "--profile-components")
     report = report_of(cluster, tmp_path / "run.gz", *words, "--", "sh", "-c", script)

@@ -1,7 +1,6 @@
 """What `measure` says of a fleet: against what is in it at the end, and which scheduler leaves larger pieces."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,10 @@ import pytest
 
 from tests.support.installed import Installed, until
 from tests.support.measured_runs import report_of
+from tests.support.schedulers import EXAMPLE
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
-_EXAMPLE = Path(__file__).parents[2] / "examples/measure/packing"
 _GPU = "nvidia.com/gpu"
 _RACK = "example.com/rack"
 _SCHEDULER = "least-allocated"
@@ -21,12 +20,8 @@ _FASTER = {"poisson: 3/s": "poisson: 5/s", "count: 180": "count: 60", "5, to: 15
 
 
 @pytest.fixture(scope="module")
-def fleet(installed: Installed) -> Iterator[Installed]:
-    """Nodes with eight GPUs and the schedulers of the example; pods live as on a kubelet."""
-    config = ("--kube-scheduler-config", str(_EXAMPLE / "scheduler.yaml"))
-    installed.ok("create", "cluster", "--wait", "--stage", "pod-kubelet", *config)
-    yield installed
-    installed.ok("delete", "cluster")
+def fleet(with_schedulers: Installed) -> Installed:
+    return with_schedulers
 
 
 def scale(fleet: Installed, nodes: int) -> None:
@@ -154,7 +149,7 @@ def test_a_scheduler_that_fills_nodes_leaves_larger_pieces(
     scale(fleet, 8)
     fragments: dict[str, float] = {}
     for name in ("most-allocated", "least-allocated"):
-        text = (_EXAMPLE / f"{name}.yaml").read_text("utf-8")
+        text = (EXAMPLE / f"{name}.yaml").read_text("utf-8")
         for slow, fast in _FASTER.items():
             assert slow in text
             text = text.replace(slow, fast)

@@ -4,12 +4,9 @@ import html
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ import pytest
 from kwokctl import Cluster
 from kwokctl.errors import ConflictError, NotFoundError, UsageError
 from kwokctl.json_value import Json
+from tests.support.installed import Installed
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = [pytest.mark.e2e, pytest.mark.components]
@@ -103,16 +101,16 @@ def load(name: str, count: int, template: str = POD) -> Json:
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix="kwokctl-e2e-"))
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+def folder(usual: Installed) -> Path:
+    """The work folder."""
+    return usual.workdir
 
 
 @pytest.fixture(scope="module")
-def cluster(programs: None, folder: Path) -> Iterator[Cluster]:
-    with Cluster.create("py-measured", workdir=folder, nodes=3, etcd_fsync="off") as made:
-        yield made
+def cluster(usual: Installed) -> Cluster:
+    """A cluster with a few nodes, as a program reaches it."""
+    usual.ok("scale", "node", "--replicas", "3", "--wait")
+    return Cluster.open(usual.name, workdir=usual.workdir)
 
 
 def reported(folder: Path, *words: str) -> Any:
@@ -178,7 +176,7 @@ def test_a_block_that_fails_raises_its_error_and_leaves_a_record(
 
     def fail() -> None:
         with run:
-            assert repr(run) == "<measurement of 'py-measured': goes on>"
+            assert repr(run) == "<measurement of 'kwok': goes on>"
             with pytest.raises(UsageError, match="known when the run is over"):
                 assert run.pods.created
             raise ZeroDivisionError
@@ -284,7 +282,7 @@ def test_tests_are_measured_and_reports_of_those_that_fail_are_kept(
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\naddopts = --strict-markers\nasyncio_default_fixture_loop_scope = function\n"
     )
-    options = ["--kwok-cluster", "py-measured", "--kwok-reports", "kept", "--kwok-log-lines", "0"]
+    options = ["--kwok-cluster", cluster.name, "--kwok-reports", "kept", "--kwok-log-lines", "0"]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *options]
     done = subprocess.run(
         command, cwd=tmp_path, env=os.environ | {"KWOK_WORKDIR": str(folder)},

@@ -1,7 +1,6 @@
 """Gangs of a real cluster: Jobs, PodGroups of Kubernetes itself, and objects whose controllers are absent."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
 _EXAMPLE = Path(__file__).parents[2] / "examples/measure/gangs"
 _FASTER = {"run=6s": "run=2s", "every: 15s": "every: 8s", "count: 10": "count: 4"}
-_GATES = "GenericWorkload=true,GangScheduling=true"
 _NATIVE = "podgroups.scheduling.k8s.io"
 _KINDS = (
     ("jobset.x-k8s.io", "v1alpha2", "JobSet"),
@@ -81,19 +79,11 @@ _NEED_THREE = 5
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    """Four nodes with eight GPUs, and a scheduler that places PodGroups of Kubernetes as a whole."""
-    words = (
-        "--kube-feature-gates",
-        _GATES,
-        "--kube-runtime-config",
-        "scheduling.k8s.io/v1alpha2=true",
-    )
-    installed.ok("create", "cluster", "--wait", "--stage", "pod-kubelet", *words)
+def cluster(with_schedulers: Installed) -> Installed:
+    """Four nodes with eight GPUs."""
     gpus = '.allocatable["nvidia.com/gpu"] = "8"'
-    installed.ok("scale", "node", "gpu", "--replicas=4", "--param", gpus, "--wait")
-    yield installed
-    installed.ok("delete", "cluster")
+    with_schedulers.ok("scale", "node", "gpu", "--replicas=4", "--param", gpus, "--wait")
+    return with_schedulers
 
 
 def value(figures: dict[str, Any], figure: str) -> Any:

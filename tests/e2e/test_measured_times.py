@@ -1,7 +1,6 @@
 """The times of a record, against those of the API server's audit log."""
 
 import json
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,23 +10,11 @@ import pytest
 from kwokctl.measure.figures.values import percentile
 from kwokctl.measure.histories.history import History
 from kwokctl.measure.histories.history_files import history_of
+from tests.support.audit_policy import creations
 from tests.support.installed import Installed
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
-_POLICY = """
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: RequestResponse
-  verbs: [create]
-  resources: [{group: "", resources: [pods]}]
-- level: Metadata
-  verbs: [create]
-  resources: [{group: "", resources: [pods/binding]}]
-- level: None
-"""
 _LOAD = """
 apiVersion: kwokctl.dev/v1alpha1
 kind: Load
@@ -49,18 +36,6 @@ _QUICK = 0.1
 """Seconds in which nine of ten probes are answered where a machine sustains a rate."""
 
 
-@pytest.fixture(scope="module", params=["etcd", "api"])
-def audited(installed: Installed, request: pytest.FixtureRequest) -> Iterator[Installed]:
-    """A cluster with an audit log, for each way in which fake kubelets write."""
-    cluster = installed.called(f"by-{request.param}")
-    policy = installed.folder / "audit.yaml"
-    policy.write_text(_POLICY)
-    words = ("--kube-audit-policy", str(policy), "--data-path", request.param)
-    cluster.ok("create", "cluster", "--wait", "--nodes", "10", *words)
-    yield cluster
-    cluster.ok("delete", "cluster")
-
-
 def sustained(cluster: Installed, folder: Path) -> History:
     """Return a run at the highest rate that the machine sustains."""
     for rate in _RATES:
@@ -79,15 +54,12 @@ def sustained(cluster: Installed, folder: Path) -> History:
 
 def audit(cluster: Installed) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the events of creations by uid, and those of bindings by the name of the pod."""
-    log = cluster.workdir / "clusters" / cluster.name / "logs/audit.log"
-    events = [json.loads(line) for line in log.read_text().splitlines()]
-    created, bound = {}, {}
-    for event in events:
-        reference = event["objectRef"]
-        if reference.get("subresource") == "binding":
-            bound[reference["name"]] = event
-        elif event["responseStatus"]["code"] == 201:
-            created[event["responseObject"]["metadata"]["uid"]] = event
+    created = {
+        event["responseObject"]["metadata"]["uid"]: event
+        for event in creations(cluster, "pods")
+        if event["responseStatus"]["code"] == 201
+    }
+    bound = {event["objectRef"]["name"]: event for event in creations(cluster, "pods", "binding")}
     return created, bound
 
 
@@ -95,9 +67,23 @@ def microseconds(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp() * 1e6)
 
 
-def test_times_of_receipt_agree_with_the_audit_log(audited: Installed, tmp_path: Path) -> None:
-    found = sustained(audited, tmp_path)
-    created, bound = audit(audited)
+def test_times_agree_with_the_audit_log_where_fake_kubelets_write_to_etcd(
+    audited_by_etcd: Installed, tmp_path: Path
+) -> None:
+    assert_times_agree(audited_by_etcd, tmp_path)
+
+
+def test_times_agree_with_the_audit_log_where_fake_kubelets_use_the_api(
+    audited_by_api: Installed, tmp_path: Path
+) -> None:
+    assert_times_agree(audited_by_api, tmp_path)
+
+
+def assert_times_agree(cluster: Installed, folder: Path) -> None:
+    """Check that times of receipt are those of the audit log, in a run that the machine sustains."""
+    cluster.ok("scale", "node", "--replicas", "10", "--wait")
+    found = sustained(cluster, folder)
+    created, bound = audit(cluster)
     wall = microseconds(found.header.wall)
 
     ours, shortest, longest, delays = [], [], [], []

@@ -33,14 +33,18 @@ JOB: dict[str, Any] = {
 }
 
 
-def test_pods_run_end_and_crash_as_on_a_kubelet(installed: Installed) -> None:
-    sets = ("--stage", "pod-kubelet", "--stage", "pod-chaos")
-    installed.ok("create", "cluster", *sets, "--nodes", "2", "--wait")
-    for body in (CRASHING, JOB):
-        installed.apply(body)
+@pytest.fixture(scope="module")
+def cluster(with_schedulers: Installed) -> Installed:
+    with_schedulers.ok("scale", "node", "--replicas", "2", "--wait")
+    return with_schedulers
 
-    until("the Job is complete", lambda: "succeeded" in installed.objects("jobs")[0]["status"])
-    [pod] = installed.objects("pods", "--selector", "job-name=job")
+
+def test_pods_run_end_and_crash_as_on_a_kubelet(cluster: Installed) -> None:
+    for body in (CRASHING, JOB):
+        cluster.apply(body)
+
+    until("the Job is complete", lambda: "succeeded" in cluster.objects("jobs")[0]["status"])
+    [pod] = cluster.objects("pods", "--selector", "job-name=job")
     ends = {
         each["name"]: each["state"]["terminated"]["exitCode"]
         for part in ("initContainerStatuses", "containerStatuses")
@@ -50,67 +54,67 @@ def test_pods_run_end_and_crash_as_on_a_kubelet(installed: Installed) -> None:
     assert pod["status"]["phase"] == "Succeeded"
 
 
-def test_a_crashing_pod_is_restarted_and_says_so(installed: Installed) -> None:
+def test_a_crashing_pod_is_restarted_and_says_so(cluster: Installed) -> None:
     def restarts() -> int:
-        [container] = _crashing(installed)["containerStatuses"]
+        [container] = _crashing(cluster)["containerStatuses"]
         return int(container["restartCount"])
 
     until("it has been restarted twice", lambda: restarts() >= 2)
-    [container] = _crashing(installed)["containerStatuses"]
+    [container] = _crashing(cluster)["containerStatuses"]
     assert container["lastState"]["terminated"]["exitCode"] == 3
-    until("its back-off is an Event", lambda: "BackOff" in _reasons(installed))
+    until("its back-off is an Event", lambda: "BackOff" in _reasons(cluster))
 
 
-def test_a_pod_is_deleted_whatever_its_containers_do(installed: Installed) -> None:
-    installed.delete("pod", "crash")
+def test_a_pod_is_deleted_whatever_its_containers_do(cluster: Installed) -> None:
+    cluster.delete("pod", "crash")
 
-    assert [each["metadata"]["name"][:3] for each in installed.objects("pods")] == ["job"]
+    assert [each["metadata"]["name"][:3] for each in cluster.objects("pods")] == ["job"]
 
 
-def test_an_annotation_leaves_a_pod_to_the_stages_beside_it(installed: Installed) -> None:
-    installed.run_pod("left", labels={"pod-container-running-failed.stage.kwok.x-k8s.io": "true"})
-    until("it runs as on a kubelet", lambda: _status(installed, "left")["phase"] == "Running")
-    installed.annotate("pod", "left", "kwokctl.dev/life=stages")
+def test_an_annotation_leaves_a_pod_to_the_stages_beside_it(cluster: Installed) -> None:
+    cluster.run_pod("left", labels={"pod-container-running-failed.stage.kwok.x-k8s.io": "true"})
+    until("it runs as on a kubelet", lambda: _status(cluster, "left")["phase"] == "Running")
+    cluster.annotate("pod", "left", "kwokctl.dev/life=stages")
 
-    until("a Stage has failed it", lambda: _status(installed, "left")["phase"] == "Failed")
-    [container] = _status(installed, "left")["containerStatuses"]
+    until("a Stage has failed it", lambda: _status(cluster, "left")["phase"] == "Failed")
+    [container] = _status(cluster, "left")["containerStatuses"]
     assert container["state"]["terminated"]["reason"] == "containerFailed"
-    installed.delete("pod", "left", "--force", "--grace-period=0")
+    cluster.delete("pod", "left", "--force", "--grace-period=0")
 
 
 def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
-    installed: Installed,
+    cluster: Installed,
 ) -> None:
-    node = installed.objects("nodes")[0]["metadata"]["name"]
+    node = cluster.objects("nodes")[0]["metadata"]["name"]
     container = {"name": "main", "image": "x"}
     large = {**container, "resources": {"requests": {"cpu": "1k"}}}
     for name, each in (("small", container), ("large", large)):
         spec = {"nodeName": node, "containers": [each]}
         meta = {"name": name, "annotations": {"kwokctl.dev/program": "stop=1h"}}
         body = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-        installed.apply(body)
+        cluster.apply(body)
 
-    until("one is refused", lambda: _reason(installed, "large") == "OutOfcpu")
-    installed.annotate("node", node, "kwokctl.dev/pressure=memory")
-    until("the other one is evicted", lambda: _reason(installed, "small") == "Evicted")
-
-
-def _status(installed: Installed, name: str) -> Any:
-    return installed.found("pod", name)["status"]
+    until("one is refused", lambda: _reason(cluster, "large") == "OutOfcpu")
+    cluster.annotate("node", node, "kwokctl.dev/pressure=memory")
+    until("the other one is evicted", lambda: _reason(cluster, "small") == "Evicted")
 
 
-def _reason(installed: Installed, name: str) -> Any:
-    return _status(installed, name).get("reason")
+def _status(cluster: Installed, name: str) -> Any:
+    return cluster.found("pod", name)["status"]
 
 
-def _crashing(installed: Installed) -> Any:
-    [pod] = [e for e in installed.objects("pods") if e["metadata"]["name"] == "crash"]
+def _reason(cluster: Installed, name: str) -> Any:
+    return _status(cluster, name).get("reason")
+
+
+def _crashing(cluster: Installed) -> Any:
+    [pod] = [e for e in cluster.objects("pods") if e["metadata"]["name"] == "crash"]
     return pod["status"]
 
 
-def _reasons(installed: Installed) -> set[str]:
+def _reasons(cluster: Installed) -> set[str]:
     return {
         each["reason"]
-        for each in installed.objects("events")
+        for each in cluster.objects("events")
         if each["involvedObject"]["name"] == "crash"
     }

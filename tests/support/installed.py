@@ -306,6 +306,10 @@ class Installed:
         listed = json.loads(self.ok("get", "components", "-o", "json"))
         return {component["name"]: component for component in listed}
 
+    def exists(self) -> bool:
+        """Return whether there is a cluster, running or not."""
+        return (self.workdir / "clusters" / self.name).is_dir()
+
     def statuses(self) -> set[str]:
         """Return how components are, each word once."""
         return {component["status"] for component in self.components().values()}

@@ -1,7 +1,7 @@
-"""Clusters that modules of one run share, one at a time: each module finds the cluster as it was made.
+"""Clusters that modules of one run share: each module finds its own as they were made.
 
 A start of a cluster takes 3 s of processor time, going back to a mark 0.3 s, and a cluster that waits for the next module 0.05 s
-each second. So the tests of modules that share one run one after the other (`in_turn`), and the next cluster replaces it.
+each second. So the tests of modules that share one run one after the other (`in_turn`), and the next module's clusters replace it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,66 +9,115 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import pytest
 
-from tests.support import fault_surfaces
+from tests.support import audit_policy, fault_surfaces, kubelet_documents, schedulers
 from tests.support.direct import ONLY_STORAGE
 from tests.support.installed import Installed
 
-SHARED: Mapping[str, Callable[[Installed], Sequence[str]]] = {
-    "storage": lambda _: ONLY_STORAGE,
-    "with_faults": lambda _: ("--enable-crds", "Fault"),
-    "as_on_kubelets": lambda _: ("--stage", "pod-kubelet", "--enable-crds", "Fault"),
-    "with_own_faults": fault_surfaces.options,
-    "with_stages": lambda _: ("--enable-crds", "Stage", "--disable", "kube-scheduler"),
+Options = Mapping[str, Sequence[str]]
+"""How clusters are created, by their names."""
+
+
+def _one(*words: str) -> Options:
+    return {"kwok": words}
+
+
+_API, _ETCD = ("--data-path", "api"), ("--data-path", "etcd")
+_SHOWING_ALL = ("--node-heartbeat", "real", "--managed-fields", "on")
+
+SHARED: Mapping[str, Callable[[Installed], Options]] = {
+    "usual": lambda _: _one(),
+    "by_path": lambda _: {
+        "by-api": (*_API, *_SHOWING_ALL),
+        "by-etcd": ("--data-path", "auto", *_SHOWING_ALL),
+    },
+    "storage": lambda _: _one(*ONLY_STORAGE),
+    "small_storage": lambda _: _one(
+        *ONLY_STORAGE,
+        *("--etcd-quota-backend-size", "48Mi", "--extra-args", "kube-apiserver=event-ttl=20m"),
+    ),
+    "with_faults": lambda _: _one("--enable-crds", "Fault"),
+    "as_on_kubelets": lambda _: _one("--stage", "pod-kubelet", "--enable-crds", "Fault"),
+    "with_own_faults": lambda cluster: _one(*fault_surfaces.options(cluster)),
+    "with_stages": lambda _: _one("--enable-crds", "Stage", "--disable", "kube-scheduler"),
+    "with_schedulers": lambda cluster: _one(*schedulers.options(cluster)),
+    "with_documents": lambda cluster: _one(*kubelet_documents.options(cluster)),
+    "audited_by_etcd": lambda cluster: _one(*audit_policy.options(cluster), *_ETCD),
+    # The time of each fsync is measured there.
+    "audited_by_api": lambda cluster: _one(
+        *audit_policy.options(cluster), *_API, "--etcd-fsync", "on"
+    ),
 }
-"""What returns the options of a cluster, by the name of the fixture that gives a module one."""
+"""What returns the options of clusters, by the name of the fixture that gives them to a module."""
 
 _MARK = "as-it-was-made"
 
 
 class SharedClusters:
-    """Makes the cluster that a module needs, unless it is there already.
+    """Makes the clusters that a module needs, unless they are there already.
 
-    `made` enters the folder in which a cluster is, and in the end removes whatever is there.
+    `made` enters the folder in which clusters are, and in the end removes whatever is there.
     """
 
     def __init__(self, made: Callable[[], AbstractContextManager[Installed]]) -> None:
         self._made = made
         self._name = ""
+        self._clusters: Sequence[Installed] = ()
         self._until_replaced = ExitStack()
 
     @contextmanager
-    def used(self, name: str, *, rewound: bool = True) -> Iterator[Installed]:
-        """Yield a cluster as it was made; it is taken back to that afterwards, unless modules tidy up by themselves."""
+    def used(self, name: str, *, rewound: bool = True) -> Iterator[Sequence[Installed]]:
+        """Yield clusters as they were made; those of another module are taken back to that, unless it has tidied up by itself."""
+        if self._name == name and rewound:
+            self._rewind()
         if self._name != name:
             self.close()
-            self._cluster = self._until_replaced.enter_context(self._made())
+            folder = self._until_replaced.enter_context(self._made())
+            self._clusters = [
+                _created(folder.called(cluster), words, is_marked=rewound)
+                for cluster, words in SHARED[name](folder).items()
+            ]
             self._name = name
-            options = SHARED[name](self._cluster)
-            self._cluster.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", *options)
-            if rewound:
-                self._cluster.ok("snapshot", "mark", _MARK)
-        yield self._cluster
-        if rewound:
-            self._rewind()
+        yield self._clusters
 
     def close(self) -> None:
-        """Delete the cluster."""
+        """Delete the clusters."""
         self._name = ""
         self._until_replaced.close()
 
     def _rewind(self) -> None:
-        """Go back to the mark; a cluster that a module has left broken is not used again."""
-        cluster = self._cluster
-        is_whole = cluster.statuses() == {"Ready"}
-        if not is_whole or cluster.run("snapshot", "rewind", _MARK).code != 0:
-            self.close()
+        """Go back to the marks; clusters of which a module has left one broken are not used again."""
+        for cluster in self._clusters:
+            is_whole = cluster.exists() and cluster.statuses() == {"Ready"}
+            if not is_whole or cluster.run("snapshot", "rewind", _MARK).code != 0:
+                self.close()
+                return
+
+
+def _created(cluster: Installed, words: Sequence[str], *, is_marked: bool) -> Installed:
+    cluster.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", *words)
+    if is_marked:
+        cluster.ok("snapshot", "mark", _MARK)
+    return cluster
 
 
 def in_turn(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return tests in an order in which modules that share a cluster follow each other."""
+    """Return tests in an order in which those that share a cluster follow each other.
+
+    What uses none goes with its module.
+    """
     names = list(SHARED)
     places: dict[object, int] = {}
     for item in items:
-        used = [names.index(name) for name in getattr(item, "fixturenames", ()) if name in names]
-        places[item.path] = max(places.get(item.path, -1), *used, -1)
-    return sorted(items, key=lambda item: places[item.path])
+        places[item.path] = max(places.get(item.path, -1), _place(item, names))
+
+    def place(item: pytest.Item) -> int:
+        own = _place(item, names)
+        return own if own >= 0 else places[item.path]
+
+    return sorted(items, key=place)
+
+
+def _place(item: pytest.Item, names: Sequence[str]) -> int:
+    """Return the number of the shared cluster that a test uses; -1 if it uses none."""
+    used = [names.index(name) for name in getattr(item, "fixturenames", ()) if name in names]
+    return max(used, default=-1)

@@ -3,7 +3,6 @@
 They are measured, an autoscaler acts on their pods, their devices fail, and they are written fast.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,8 +119,7 @@ def named(main: Installed, name: str) -> dict[str, Any]:
 
 def measured(main: Installed) -> set[str]:
     """Return the nodes that metrics-server has measured."""
-    text = main.kubectl("get", "--raw", "/apis/metrics.k8s.io/v1beta1/nodes")
-    return {each["metadata"]["name"] for each in json.loads(text)["items"]}
+    return {*main.names("nodes.metrics.k8s.io")}
 
 
 def test_there_are_templates_on_pages() -> None:

@@ -5,6 +5,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from tests.support import changing
 from tests.support.go_programs import built
 from tests.support.installed import Installed
 
@@ -37,8 +38,10 @@ def page_of(cluster: Installed) -> str:
 
 def demand_refusal(cluster: Installed) -> None:
     """Demand that the API server asks the webhook about a config map, which refuses it."""
-    cluster.run("kubectl", "create", "namespace", "greeted")
-    cluster.ok("kubectl", "label", "namespace", "greeted", "greeted=true", "--overwrite")
-    refused = cluster.run("kubectl", "create", "configmap", "x", "--namespace", "greeted")
+    greeted = changing.namespace("greeted")
+    greeted["metadata"]["labels"] = {"greeted": "true"}
+    cluster.apply(greeted)
+    body = changing.config_map("x")
+    body["metadata"]["namespace"] = "greeted"
 
-    assert (refused.code, "no greeting" in refused.err) == (1, True)
+    assert "no greeting" in cluster.refusal(body)

@@ -26,7 +26,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.collections.watch import watch
 from kwokctl.kube.resource import NODES
 from kwokctl.tasks import beside, for_each
-from tests.support.controllers import Controllers, shared_node
+from tests.support.controllers import KWOK, Controllers, shared_node
 from tests.support.direct import encoded
 from tests.support.lease_history import LeaseHistory
 
@@ -75,7 +75,7 @@ class _Story:
 
     async def run(self) -> None:
         async with beside(self.history.follow(self.client), self._watch_nodes()):
-            self.controllers.start("kwokctl.kwok")
+            await self.controllers.start(KWOK)
             await for_each(range(self.nodes), self._make, at_once=20)
             await self._until(lambda: self.history.held().total() == self.nodes)
             await self._joining(self.members - 1)
@@ -89,7 +89,7 @@ class _Story:
 
     async def _joining(self, number: int) -> None:
         for _ in range(number):
-            self.controllers.start("kwokctl.kwok")
+            await self.controllers.start(KWOK)
         before = self.history.moves()
         seconds = await self._until(self._is_even)
         # Nothing more may change hands then but what evens out the rest.
@@ -100,7 +100,7 @@ class _Story:
     async def _ending(self, number: int, how: signal.Signals, row: str) -> None:
         holder = self.controllers.holder(number)
         held, before = self.history.held()[holder], self.history.moves()
-        self.controllers.processes[number].send_signal(how)
+        self.controllers.tell(number, how)
         seconds = await self._until(lambda: not self.history.held()[holder])
         moved = self.history.moves() - before
         self._add(row, seconds, f"it had {held:,}, and {moved:,} changed hands")
@@ -111,9 +111,9 @@ class _Story:
         self.ledger.add(f"taken-over-{row}", each, value, nodes=self.nodes, note=note)
 
     def _is_even(self) -> bool:
-        alive = [each for each in self.controllers.processes if each.poll() is None]
-        held, mean = self.history.held().values(), self.nodes / len(alive)
-        return len(held) >= len(alive) and all(abs(n - mean) <= 0.2 * mean for n in held if n)
+        alive = self.controllers.running()
+        held, mean = self.history.held().values(), self.nodes / alive
+        return len(held) >= alive and all(abs(n - mean) <= 0.2 * mean for n in held if n)
 
     async def _until(self, holds: Callable[[], bool]) -> float:
         began = time.monotonic()

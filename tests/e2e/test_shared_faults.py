@@ -55,7 +55,7 @@ def test_no_replica_renews_the_lease_of_a_node_that_a_fault_has_silenced(
         async with fleet(client), asyncio.TaskGroup() as tasks:
             following = tasks.create_task(history.follow(client))
             for _ in range(3):
-                controllers.start()
+                await controllers.start()
             await history.until_shared(COUNT, among=3)
             await eventually(lambda: are_ready(client))
             before = await nodes_of(client)
@@ -63,7 +63,7 @@ def test_no_replica_renews_the_lease_of_a_node_that_a_fault_has_silenced(
             await both_land(client, silent, broken)
             last, during = renewals(), await nodes_of(client)
             controllers.end(0, signal.SIGKILL)
-            controllers.start()
+            await controllers.start()
             await much_later(history)
             assert renewals() == last
             await are_as(client, during)
@@ -101,7 +101,7 @@ def test_late_kubelets_renew_their_leases_as_rarely_as_the_fault_says(
         async with fleet(client), asyncio.TaskGroup() as tasks:
             following = tasks.create_task(history.follow(client))
             for _ in range(2):
-                controllers.start()
+                await controllers.start()
             await history.until_shared(COUNT, among=2)
             await eventually(lambda: are_ready(client))
             before = await nodes_of(client)
@@ -110,7 +110,7 @@ def test_late_kubelets_renew_their_leases_as_rarely_as_the_fault_says(
             await eventually(lambda: min(silences().values()) >= 2)
             assert await has_landed(client, "late", len(late))
             controllers.end(0, signal.SIGKILL)
-            controllers.start()
+            await controllers.start()
             again = {name: number + 2 for name, number in silences().items()}
             await eventually(lambda: all(silences()[name] >= again[name] for name in late))
 
@@ -153,14 +153,14 @@ def test_controllers_that_are_killed_at_any_moment_leave_nothing_half_done(
 
     async def killed_meanwhile(count: int) -> None:
         for _ in range(count):
-            controllers.start()
+            await controllers.start()
             await asyncio.sleep(chance.uniform(0.8, 2.5))
             controllers.end(-1, signal.SIGKILL)
-        controllers.start()
+        await controllers.start()
 
     async def story(client: Client) -> None:
         async with fleet(client):
-            controllers.start()
+            await controllers.start()
             await eventually(lambda: are_ready(client))
             before = await nodes_of(client)
             controllers.end(-1, signal.SIGKILL)
@@ -194,7 +194,7 @@ def test_nodes_that_nobody_of_ours_plays_are_hit_only_where_that_is_said(
         async with fleet(client):
             await client.call("POST", NODES.path(), encoded(alien))
             before = await client.get(NODES, None, "alien")
-            controllers.start()
+            await controllers.start()
             await eventually(lambda: are_ready(client))
 
             await inject(client, "refused", "all-surfaces", ["alien"])

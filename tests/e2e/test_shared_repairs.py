@@ -84,7 +84,7 @@ def test_another_controller_goes_on_with_repairs_and_does_nothing_twice(
         async with fleet(client, "repair"), asyncio.TaskGroup() as tasks:
             following = tasks.create_task(leases.follow(client))
             for _ in range(2):
-                controllers.start()
+                await controllers.start()
             await leases.until_shared(COUNT, among=2)
             await eventually(lambda: are_ready(client))
             await eventually(lambda: served(client, REPAIRS, REPAIR_POLICIES))
@@ -120,7 +120,7 @@ async def kill_in_turn(controllers: Controllers, repairs: RepairHistory) -> None
             )
         )
         controllers.end(number, signal.SIGKILL)
-        controllers.start()
+        await controllers.start()
 
 
 def check_once(repairs: RepairHistory) -> None:

@@ -52,13 +52,13 @@ STORM = [
         lasts=2.0,
         seed=number,
     )
-    for number in range(40)
+    for number in range(COUNT + 8)
 ]
 
 
 async def run_storm(client: Client) -> None:
     """Make a schedule with its plan, as the command does."""
-    spec = {"horizon": "45s", "processes": [{"class": "all-surfaces", "every": {"trace": []}}]}
+    spec = {"horizon": "28s", "processes": [{"class": "all-surfaces", "every": {"trace": []}}]}
     body = {
         "apiVersion": FAULT_SCHEDULES.api_version,
         "kind": FAULT_SCHEDULES.kind,
@@ -107,7 +107,7 @@ def test_one_controller_plays_a_schedule_and_another_goes_on_where_it_is_killed(
         async with fleet(client), asyncio.TaskGroup() as tasks:
             following = tasks.create_task(history.follow(client))
             for _ in range(2):
-                controllers.start()
+                await controllers.start()
             await history.until_shared(COUNT, among=2)
             await eventually(lambda: are_ready(client))
             before = await nodes_of(client)
@@ -116,7 +116,7 @@ def test_one_controller_plays_a_schedule_and_another_goes_on_where_it_is_killed(
                 least = 4 + 8 * number
                 await eventually(lambda least=least: have_come(client, least))  # type: ignore[misc]  # a number
                 controllers.end(number, signal.SIGKILL)
-                controllers.start()
+                await controllers.start()
             await eventually(lambda: is_over(client))
 
             status, faults = await storm_status(client), await listed(client, FAULTS)

@@ -16,7 +16,7 @@ from kwokctl.fleet.allocations import allocations_of
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import NODES, PODS
-from tests.support.controllers import Controllers, shared_node
+from tests.support.controllers import KWOK, Controllers, shared_node
 from tests.support.direct import ask, encoded
 from tests.support.installed import Installed, condition
 from tests.support.lease_history import LeaseHistory
@@ -28,8 +28,8 @@ pytestmark = [
 ]
 
 LEASE = 8
-COUNT = 24
-KWOK = "kwokctl.kwok"
+COUNT = 12
+HALF, THIRD = COUNT // 2, COUNT // 3
 COMMON = "10.77.0.0/16"
 """The network of half of the nodes."""
 
@@ -72,14 +72,14 @@ async def addresses(client: Client, pods: Sequence[str]) -> list[str]:
 
 
 async def they_join(controllers: Controllers, history: LeaseHistory) -> None:
-    controllers.start(KWOK)
+    await controllers.start(KWOK)
     await history.until(COUNT)
-    controllers.start(KWOK)
-    await history.until(12, 12)
-    controllers.start()
-    await history.until(8, 8, 8)
+    await controllers.start(KWOK)
+    await history.until(HALF, HALF)
+    await controllers.start()
+    await history.until(THIRD, THIRD, THIRD)
 
-    assert history.moves() == 12 + 8
+    assert history.moves() == HALF + THIRD
     assert history.transitions() == 0  # they were given, not taken over
     assert history.longest_silence() < LEASE
     logs = [controllers.log(number) for number in range(3)]
@@ -89,15 +89,15 @@ async def they_join(controllers: Controllers, history: LeaseHistory) -> None:
 
 async def they_go(controllers: Controllers, history: LeaseHistory) -> None:
     controllers.end(0, signal.SIGKILL)
-    await history.until(12, 12)
-    assert history.moves() == 12 + 8 + 8
-    assert history.transitions() == 8
+    await history.until(HALF, HALF)
+    assert history.moves() == HALF + 2 * THIRD
+    assert history.transitions() == THIRD
     assert history.longest_silence() >= LEASE  # no lease is claimed before it has ended
 
     controllers.end(1, signal.SIGTERM)
     await history.until(COUNT)
-    assert history.moves() == 12 + 8 + 8 + 12
-    assert history.transitions() == 8 + 12
+    assert history.moves() == 2 * (HALF + THIRD)
+    assert history.transitions() == THIRD + HALF
     assert history.held() == {controllers.holder(2): COUNT}
 
 
@@ -194,8 +194,8 @@ def test_machines_and_their_pods_stay_as_they_are_when_a_controller_is_killed(
         async with asyncio.TaskGroup() as tasks:
             following = tasks.create_task(history.follow(client))
             await _with_devices(client, names)
-            controllers.start(KWOK)
-            controllers.start(KWOK)
+            await controllers.start(KWOK)
+            await controllers.start(KWOK)
             await history.until_shared(2 * EACH, among=2)
             for pod in [f"{name}-{number}" for name in names for number in range(2)]:
                 await until_it_runs(client, pod)
@@ -246,8 +246,8 @@ def test_no_controller_takes_a_node_whose_kubelet_is_silent_and_one_has_it_after
     async def story(client: Client) -> None:
         async with objects(client), asyncio.TaskGroup() as tasks:
             following = tasks.create_task(history.follow(client))
-            controllers.start(KWOK)
-            controllers.start()
+            await controllers.start(KWOK)
+            await controllers.start()
             await history.until_shared(COUNT, among=2)
 
             await silence(client, silent, "silent")
@@ -292,7 +292,7 @@ def test_in_single_node_mode_other_nodes_and_their_pods_stay_as_they_are(
     async def story(client: Client) -> None:
         async with objects(client):
             before = await look(client)
-            controllers.start(KWOK)
+            await controllers.start(KWOK)
             for number in range(2):
                 await until_it_runs(client, f"{own}-{number}")
             controllers.end(0, signal.SIGTERM)
@@ -339,8 +339,8 @@ def test_devices_stay_when_a_controller_is_killed_and_no_pod_gets_those_of_anoth
             await client.call("POST", NODES.path(), encoded(node))
         async with asyncio.TaskGroup() as tasks:
             following = tasks.create_task(history.follow(client))
-            controllers.start()
-            controllers.start()
+            await controllers.start()
+            await controllers.start()
             await history.until_shared(len(nodes), among=2)
             before = await run(client, "first")
             controllers.end(0, signal.SIGKILL)

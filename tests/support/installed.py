@@ -401,11 +401,15 @@ def until(what: str, holds: Callable[[], object], *, patience: float = PATIENCE)
     began = asked = time.monotonic()
     while not holds():
         now = time.monotonic()
-        waited = now - began
-        assert waited < patience, f"timed out waiting until {what}"
-        # Three quarters of the time are left to those who must make it hold.
-        time.sleep(max(_SHORTEST, 3 * (now - asked), min(_LONGEST, waited / 10)))
+        assert now - began < patience, f"timed out waiting until {what}"
+        time.sleep(pause(began, asked, now))
         asked = time.monotonic()
+
+
+def pause(began: float, asked: float, now: float) -> float:
+    """Return the seconds until the next question of one who has waited since `began`, and asked last at `asked`."""
+    # Three quarters of the time are left to those who must make it hold.
+    return max(_SHORTEST, 3 * (now - asked), min(_LONGEST, (now - began) / 10))
 
 
 def listens(port: int, at: str = "127.0.0.1") -> bool:

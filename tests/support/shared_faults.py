@@ -24,10 +24,10 @@ from kwokctl.kube.resource import (
 from tests.support.controllers import Controllers, shared_node
 from tests.support.direct import encoded
 from tests.support.fault_classes import shown_at_once
-from tests.support.installed import Installed
+from tests.support.installed import Installed, pause
 
 LEASE = 8
-COUNT = 24
+COUNT = 16
 PREFIX = "broken"
 NAMES = [f"{PREFIX}-{number:05}" for number in range(COUNT)]
 TAINT = {"key": "broken", "effect": "NoSchedule"}
@@ -86,12 +86,16 @@ async def served(client: Client, *more: Resource) -> bool:
 
 
 async def eventually(holds: Callable[[], object]) -> None:
+    """Wait until something holds, and ask less often the longer that takes, as `until` does."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     async with asyncio.timeout(120):
         while True:
+            asked = loop.time()
             found = holds()
             if await found if asyncio.iscoroutine(found) else found:
                 return
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(pause(began, asked, loop.time()))
 
 
 async def inject(
@@ -122,8 +126,9 @@ async def has_landed(client: Client, name: str, units: int) -> bool:
 
 
 async def nodes_of(client: Client) -> dict[str, Json]:
-    """Return what nodes show, without what changes by itself."""
-    return {name: shown(await client.get(NODES, None, name)) for name in NAMES}
+    """Return what nodes show, without what changes by itself; a node that is gone is left out."""
+    found = await listed(client, NODES)
+    return {name: shown(found[name]) for name in NAMES if name in found}
 
 
 def shown(node: Mapping[str, Json]) -> Json:
@@ -141,19 +146,26 @@ def shown(node: Mapping[str, Json]) -> Json:
 
 async def are_ready(client: Client) -> bool:
     found = await nodes_of(client)
-    return all(each["conditions"].get("Ready", ("",))[0] == "True" for each in found.values())
+    ready = [each["conditions"].get("Ready", ("",))[0] == "True" for each in found.values()]
+    return len(ready) == COUNT and all(ready)
 
 
 async def are_as(client: Client, wanted: Mapping[str, Json]) -> None:
     """Wait until nodes are as they were."""
     found: Mapping[str, Json] = {}
+
+    async def is_as_wanted() -> bool:
+        nonlocal found
+        found = await nodes_of(client)
+        return found == wanted
+
     try:
-        async with asyncio.timeout(120):
-            while (found := await nodes_of(client)) != wanted:
-                await asyncio.sleep(0.05)
+        await eventually(is_as_wanted)
     except TimeoutError:
         for name in NAMES:
-            assert found[name] == wanted[name], f"{name} is {found[name]}, and was {wanted[name]}"
+            assert found.get(name) == wanted[name], (
+                f"{name} is {found.get(name)}, and was {wanted[name]}"
+            )
 
 
 async def listed(client: Client, resource: Resource) -> dict[str, Json]:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.components, pytest.mark.timeout(600, 
 def cluster(installed: Installed) -> Iterator[Installed]:
     installed.ok(
         "create", "cluster", "--wait", "--enable-crds", "Fault", "--disable", "kube-scheduler",
-        "--fault-dialects", "aks,device-plugin", "--dialect-heartbeats", "10s", "--nodes", "1",
+        "--fault-dialects", "aks,device-plugin", "--dialect-heartbeats", "10s", "--nodes", "1", "--etcd-fsync", "off",
     )  # fmt: skip
     installed.ok("scale", "dgx-h100", "--replicas", "2", "--wait")
     installed.ok("scale", "node", "other", "--replicas", "1", "--param", '.dialects = ["eks"]')

@@ -57,7 +57,9 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def cluster(programs: None, folder: Path) -> Iterator[Cluster]:
-    with Cluster.create("py-door", workdir=folder, etcd_fsync="off") as made:
+    with Cluster.create(
+        "py-door", workdir=folder, etcd_fsync="off", disable="kube-scheduler"
+    ) as made:
         made.scale("dgx-h100", 8)
         yield made
 

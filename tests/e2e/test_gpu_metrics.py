@@ -58,7 +58,7 @@ def cluster(place: Place, installed: Installed) -> Iterator[Installed]:
         words = (*chosen(place), "--prometheus-interval", "2")
     except NoPrometheusError:
         words = ()
-    place.create(installed, *words)
+    place.create(installed, "--disable", "kube-scheduler", "--etcd-fsync", "off", *words)
     installed.ok("scale", "dgx-h100", "--replicas", "2", "--wait")
     installed.ok("scale", "m6i-4xlarge", "--replicas", "1", "--wait")
     installed.apply(POD)

@@ -52,8 +52,9 @@ def test_without_heartbeats_nodes_are_ready_and_free_of_taints_and_hold_no_lease
 ) -> None:
     still = installed.called("still")
     still.ok(
-        "create", "cluster", "--wait", "--node-heartbeat", "off", "--disable", "kube-scheduler"
-    )
+        "create", "cluster", "--wait", "--node-heartbeat", "off", "--etcd-fsync", "off",
+        "--disable", "kube-scheduler",
+    )  # fmt: skip
 
     still.ok("scale", "node", "--replicas", "3", "--wait")
 

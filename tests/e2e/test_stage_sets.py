@@ -17,6 +17,8 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 SETS = "pod-general,pod-chaos,pod-run-to-completion,node-boot,node-chaos,volume-fast"
+CREATE = ("create", "cluster", "--wait", "--etcd-fsync", "off", "--disable", "kube-scheduler")
+"""Each pod names its node."""
 EXAMPLES = Path(__file__).parents[2] / "examples" / "stages"
 GENERAL = (
     "pod-create",
@@ -43,7 +45,7 @@ spec:
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Installed:
-    done = installed.run("create", "cluster", "--wait", "--stage", SETS)
+    done = installed.run(*CREATE, "--stage", SETS)
     assert done.code == 0, done.err
     assert "Stages: node-boot, node-heartbeat-with-lease, node-chaos, pod-general" in done.err
     until("the account for pods is there", lambda: installed.objects("serviceaccounts"))
@@ -237,7 +239,7 @@ def test_a_stage_of_the_users_comes_beside_the_usual_ones_and_is_explained(
     own = installed.called("own")
     stage = own.folder / "crashing.yaml"
     stage.write_text(CRASHING)
-    done = own.run("create", "cluster", "--wait", "--config", str(stage))
+    done = own.run(*CREATE, "--config", str(stage))
     assert done.code == 0, done.err
     assert "pod-fast, 1 of your own" in done.err
     until("the account for pods is there", lambda: own.objects("serviceaccounts"))
@@ -249,7 +251,7 @@ def test_a_stage_of_the_users_comes_beside_the_usual_ones_and_is_explained(
     explained = own.ok("stage", "explain", "pod/plain")
     assert "- crashes: label 'crashing' is not there, and must be 'true'" in explained
     assert "- pod-ready: .status.phase is 'Running', and must be one of Pending" in explained
-    again = own.run("create", "cluster", "--config", str(stage), "--fail-on-drift")
+    again = own.run(*CREATE, "--config", str(stage), "--fail-on-drift")
     assert again.code == 0, again.err
     own.ok("delete", "cluster")
 
@@ -258,7 +260,7 @@ def test_the_examples_for_writers_of_stages_are_played(installed: Installed) -> 
     examples = installed.called("examples")
     names = ("crash-loop", "slow-start", "failing-device", "sleeping-job")
     configs = [f"--config={EXAMPLES / name}.yaml" for name in names]
-    done = examples.run("create", "cluster", "--wait", *configs)
+    done = examples.run(*CREATE, *configs)
     assert done.code == 0, done.err
     assert "'pod-complete' is left out, because your 'job-sleeps' matches" in done.err
     until("the account for pods is there", lambda: examples.objects("serviceaccounts"))

@@ -87,6 +87,13 @@ def with_own_faults(_shared: SharedClusters) -> Iterator[Installed]:
 
 
 @pytest.fixture(scope="module")
+def with_repairs(_shared: SharedClusters) -> Iterator[Installed]:
+    """Share an empty cluster that has Repairs, and no scheduler; it goes back to that for the next module."""
+    with _shared.used("with_repairs") as [cluster]:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
 def with_stages(_shared: SharedClusters) -> Iterator[Installed]:
     """Share an empty cluster whose Stages are objects, and that has no scheduler; it goes back to that for the next module."""
     with _shared.used("with_stages") as [cluster]:

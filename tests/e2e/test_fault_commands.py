@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +59,9 @@ spec: {agent: nobody}
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--etcd-fsync", "off", "--stage", "pod-kubelet", "--wait")
-    installed.ok("scale", "dgx-h100", "--replicas", "24", "--wait")
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_own_faults: Installed) -> Installed:
+    with_own_faults.ok("scale", "dgx-h100", "--replicas", "24", "--wait")
+    return with_own_faults
 
 
 def reports(cluster: Installed, *names: str) -> list[dict[str, Any]]:

@@ -50,6 +50,9 @@ def test_a_silent_kubelet_renews_no_lease_answers_nobody_and_loses_its_pods(
     }  # fmt: skip
     run(cluster, "quick", tolerations=[unreachable], terminationGracePeriodSeconds=1)
     run(cluster, "patient")
+    # A node that comes back under its name soon after a rewind has its Lease at the next renewal.
+    leases = ("leases", "-n", "kube-node-lease")
+    until("both have a Lease", lambda: {ONE, TWO} <= {*cluster.names(*leases)})
     with broken(cluster, "silent"):
         first = renewed(cluster, ONE)
         for _ in range(2):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kwokctl.fleet.devices import GPU
+from tests.support.fault_surfaces import serve_faults
 from tests.support.installed import Installed, end, until
 
 pytestmark = [pytest.mark.components, pytest.mark.e2e, pytest.mark.timeout(900, func_only=True)]
@@ -19,15 +20,6 @@ NODE, OTHER = "dgx-h100-000000", "dgx-h100-000001"
 HELD = 2
 """GPUs of each pod: the lowest of its node."""
 UTILIZATION, XID = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_XID_ERRORS"
-DOCUMENTS = """\
-kind: ClusterLogs
-metadata: {name: every}
-spec: {logs: [{generated: {template: "line {{.line}}", linesPerSecond: 1}}]}
----
-kind: ClusterAttach
-metadata: {name: every}
-spec: {attaches: [{logsFile: /dev/null}]}
-"""
 CLASSES: dict[str, Any] = {
     "only-lost": {
         "layer": "gpu", "scope": "device",
@@ -75,23 +67,20 @@ def pod(name: str, node: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    documents = installed.folder / "logs.yaml"
-    documents.write_text(DOCUMENTS)
-    words = ("--enable-crds", "Fault", "--node-proxy", "--config", str(documents))
-    installed.ok("create", "cluster", "--wait", *words)
-    installed.ok("scale", "dgx-h100", "--replicas", "2", "--wait")
+def cluster(with_own_faults: Installed) -> Installed:
+    cluster = with_own_faults
+    cluster.ok("scale", "dgx-h100", "--replicas", "2", "--wait")
+    serve_faults(cluster)
     for name, spec in CLASSES.items():
         usual = {
             "summary": "one of a test", "severity": "fatal", "causes": ["hardware"],
             "lifetime": "latched", "clearedBy": ["replace"],
         }  # fmt: skip
-        apply(installed, "FaultClass", name, usual | spec)
+        apply(cluster, "FaultClass", name, usual | spec)
     for name, node in (("train", NODE), ("other", OTHER)):
-        installed.create(pod(name, node))
-        installed.wait_for("Ready", f"pod/{name}")
-    yield installed
-    installed.ok("delete", "cluster")
+        cluster.create(pod(name, node))
+        cluster.wait_for("Ready", f"pod/{name}")
+    return cluster
 
 
 def apply(cluster: Installed, kind: str, name: str, spec: Any) -> None:
@@ -127,8 +116,10 @@ def clear(cluster: Installed, name: str) -> None:
 
 def raw(cluster: Installed, path: str, node: str = NODE) -> str:
     """Return what the kubelet of a node answers to the API server, or why it does not."""
-    done = cluster.run("kubectl", "get", "--raw", f"/api/v1/nodes/{node}/proxy{path}")
-    return done.out if done.code == 0 else f"failed: {done.err}"
+    try:
+        return cluster.raw(f"/api/v1/nodes/{node}/proxy{path}")
+    except AssertionError as e:
+        return f"failed: {e}"
 
 
 def page(cluster: Installed, counters: str = "default") -> str:

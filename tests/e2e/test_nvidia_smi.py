@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -14,25 +14,18 @@ pytestmark = [pytest.mark.components, pytest.mark.e2e]
 
 NODE = "dgx-h100-000000"
 FREE_FIRST = device_ids(NODE, {}, {GPU: 8}, GPU)
-DOCUMENTS = """\
-kind: Exec
-metadata: {name: own, namespace: default}
-spec: {execs: [{local: {envs: [{name: PATH, value: /nowhere}]}}]}
-"""
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    documents = installed.folder / "exec.yaml"
-    documents.write_text(DOCUMENTS)
-    installed.ok("create", "cluster", "--wait", "--config", str(documents))
-    installed.ok("scale", "dgx-h100", "--replicas", "1", "--wait")
-    create(installed, "train", FREE_FIRST[:2])
-    create(installed, "serve", FREE_FIRST[2:3])
-    create(installed, "own", FREE_FIRST[3:4])
-    create(installed, "plain", ())
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_own_faults: Installed) -> Installed:
+    cluster = with_own_faults
+    cluster.ok("scale", "dgx-h100", "--replicas", "1", "--wait")
+    create(cluster, "train", FREE_FIRST[:2])
+    create(cluster, "serve", FREE_FIRST[2:3])
+    # A document of this cluster is for the pod of this name.
+    create(cluster, "own", FREE_FIRST[3:4])
+    create(cluster, "plain", ())
+    return cluster
 
 
 def create(cluster: Installed, name: str, devices: Sequence[str]) -> None:

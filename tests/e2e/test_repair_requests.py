@@ -1,7 +1,7 @@
 """Repairs that remediators ask for with objects of NVSentinel's kinds, with and without a janitor that takes them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -29,18 +29,15 @@ BUSY = "dgx-h100-000002"
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    named = installed.called("repair-requests")
-    named.ok(
-        "create", "cluster", "--nodes", "4", "--enable-crds", "Repair", "--disable-kube-scheduler", "--wait",
-    )  # fmt: skip
-    named.ok("scale", "dgx-h100", "--replicas", "3", "--wait")
+def cluster(with_repairs: Installed) -> Installed:
+    cluster = with_repairs
+    cluster.ok("scale", "node", "--replicas", "4", "--wait")
+    cluster.ok("scale", "dgx-h100", "--replicas", "3", "--wait")
     kinds = [definition(kind) for kind in KINDS]
-    named.create(*kinds)
+    cluster.create(*kinds)
     for each in kinds:
-        named.wait_for("Established", f"crd/{each['metadata']['name']}")
-    yield named
-    named.ok("delete", "cluster")
+        cluster.wait_for("Established", f"crd/{each['metadata']['name']}")
+    return cluster
 
 
 def trigger(kind: str, after: int) -> dict[str, Any]:
@@ -58,9 +55,7 @@ def answer(cluster: Installed, kind: str, name: str) -> dict[str, Any]:
 def accept(cluster: Installed, kind: str, name: str) -> None:
     """Take a request, as a janitor does that works on it."""
     status = json.dumps({"status": {"startTime": "2026-01-01T00:00:00Z"}})
-    cluster.kubectl(
-        "patch", plural(kind), name, "--subresource=status", "--type=merge", "-p", status
-    )
+    cluster.patch(plural(kind), name, "--subresource=status", "--type=merge", "-p", status)
 
 
 def says(status: Mapping[str, Any], kind: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from itertools import pairwise
 from signal import SIGKILL
 from typing import Any
@@ -31,12 +30,9 @@ ASKING = "cloud.google.com/perform-maintenance"
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok(
-        "create", "cluster", "--nodes", "12", "--enable-crds", "Repair", "--disable-kube-scheduler", "--wait",
-    )  # fmt: skip
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(with_repairs: Installed) -> Installed:
+    with_repairs.ok("scale", "node", "--replicas", "12", "--wait")
+    return with_repairs
 
 
 def named(number: int) -> str:
@@ -71,13 +67,13 @@ def test_a_cordoned_node_is_rebooted_and_its_fault_is_over_there_only(cluster: I
     assert all(
         not each["metadata"]["name"].startswith("repair-") for each in cluster.objects("faults")
     )
-    cluster.kubectl("delete", "fault", "closing")
+    cluster.delete("fault", "closing")
 
 
 def test_a_replaced_node_is_another_one_with_the_same_name_and_labels(cluster: Installed) -> None:
     name = named(2)
     inject(cluster, "replaced", "silent", target={"nodes": [name]})
-    cluster.kubectl("label", "node", name, "pool=a")
+    cluster.label("node", name, "pool=a")
     before = node(cluster, name)
     use(cluster, "lost", name)
     ask(cluster, "replacing", name, "replace")
@@ -93,7 +89,7 @@ def test_a_replaced_node_is_another_one_with_the_same_name_and_labels(cluster: I
     assert "kwokctl.dev/faults" not in after["metadata"]["annotations"]
     assert not cluster.objects("pods", "-n", "default"), "they were on the machine that is gone"
     until("the fault is over", lambda: phase(cluster, "replaced") == "Cleared")
-    cluster.kubectl("delete", "fault", "replaced")
+    cluster.delete("fault", "replaced")
 
 
 def test_what_a_repair_does_not_end_stays_and_the_next_action_follows(cluster: Installed) -> None:
@@ -113,7 +109,7 @@ def test_what_a_repair_does_not_end_stays_and_the_next_action_follows(cluster: I
         assert ended(cluster, "unknown")["phase"] == "Refused"
         assert "does not offer" in ended(cluster, "unknown")["message"]
     until("the node is back", lambda: is_healthy(cluster, name))
-    cluster.kubectl("delete", "fault", "tough")
+    cluster.delete("fault", "tough")
 
 
 def test_so_many_repairs_go_on_as_there_are_slots(cluster: Installed) -> None:
@@ -133,7 +129,7 @@ def test_the_label_that_asks_for_a_repair_is_removed_when_it_is_over(cluster: In
     name = named(7)
     triggers = [{"action": "host-repair", "label": {"key": ASKING}}]
     with policy(cluster, "maintenance", triggers=triggers, actions={"host-repair": QUICK}):
-        cluster.kubectl("label", "node", name, f"{ASKING}=true")
+        cluster.label("node", name, f"{ASKING}=true")
         one = only_ended(cluster, name)
         assert one["status"]["phase"] == "Succeeded"
         assert one["status"]["trigger"] == "label"
@@ -150,7 +146,7 @@ def test_a_node_that_was_deleted_is_made_anew(cluster: Installed) -> None:
         # That nodes are watched by it, its first repair says: a deletion before that is not seen.
         ask(cluster, "before", named(9), "reset-gpu")
         ended(cluster, "before")
-        cluster.kubectl("delete", "node", name)
+        cluster.delete("node", name, "--wait=false")
         until("there is another", lambda: uid(cluster, name) not in ("", before["uid"]))
         until("its repair is over", lambda: only_ended(cluster, name))
     until("the new one is healthy", lambda: is_healthy(cluster, name))
@@ -195,8 +191,8 @@ def test_a_node_that_only_looks_good_shows_its_fault_again_when_it_is_used(
     use(cluster, "load", name)
     until("it shows again", lambda: shows(cluster, name) == {"hiding"})
     until("it is not repaired", lambda: not status(cluster, "hiding").get("repaired"))
-    cluster.kubectl("delete", "pod", "load", "--force", "--grace-period=0")
-    cluster.kubectl("delete", "fault", "hiding")
+    cluster.delete("pod", "load", "--force", "--grace-period=0")
+    cluster.delete("fault", "hiding")
 
 
 def test_a_repair_ends_once_though_its_controller_is_killed(cluster: Installed) -> None:
@@ -212,7 +208,7 @@ def test_a_repair_ends_once_though_its_controller_is_killed(cluster: Installed) 
     assert (found["phase"], found["cleared"]) == ("Succeeded", ["lasting"])
     assert (found["startedAt"], found["takes"]) == (begun["startedAt"], begun["takes"])
     assert [each["metadata"]["name"] for each in repairs(cluster, name)] == ["killed"]
-    cluster.kubectl("delete", "fault", "lasting")
+    cluster.delete("fault", "lasting")
 
 
 def test_a_rewind_takes_a_repair_back_and_it_can_be_done_again(cluster: Installed) -> None:
@@ -231,7 +227,7 @@ def test_a_rewind_takes_a_repair_back_and_it_can_be_done_again(cluster: Installe
     ask(cluster, "rewound", name, "reboot", takes="1s")
     assert ended(cluster, "rewound")["cleared"] == ["again"]
     until("the node is back", lambda: is_healthy(cluster, name))
-    cluster.kubectl("delete", "fault", "again")
+    cluster.delete("fault", "again")
 
 
 def test_who_may_make_repairs_writes_nothing_else_with_the_rights_of_the_controller(
@@ -345,5 +341,5 @@ def test_what_a_node_shows_of_its_repair_has_no_time_left(cluster: Installed) ->
     (report,) = shown()
     assert report["left"] == ""
     assert cluster.found("faults", "repair-slow")["status"]["left"], "what is left out is there"
-    cluster.kubectl("delete", "repair", "slow")
+    cluster.delete("repair", "slow")
     until("the node is back", lambda: is_healthy(cluster, named(5)))

@@ -33,21 +33,18 @@ PODS = 4
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    named = installed.called("goodput-trainings")
-    named.ok("create", "cluster", "--stage", "pod-kubelet", "--enable-crds", "Fault", "--wait")
-    named.ok("scale", "dgx-h100", "--replicas", str(PODS + 1), "--wait")
-    yield named
-    named.ok("delete", "cluster")
+def cluster(as_on_kubelets: Installed) -> Installed:
+    as_on_kubelets.ok("scale", "dgx-h100", "--replicas", str(PODS + 1), "--wait")
+    return as_on_kubelets
 
 
 @pytest.fixture(autouse=True)
 def healthy(cluster: Installed) -> Iterator[None]:
     """Leave no Job and no fault behind."""
     yield
-    cluster.kubectl("delete", "jobs", "--all", "--wait=true")
-    cluster.kubectl("delete", "pods", "--all", "--now")
-    cluster.kubectl("delete", "faults", "--all")
+    cluster.delete("jobs", "--all")
+    cluster.delete("pods", "--all", "--now")
+    cluster.delete("faults", "--all")
 
 
 def hit(cluster: Installed, effect: WorkloadEffect, node: str) -> None:
@@ -122,7 +119,7 @@ def test_the_slowest_rank_slows_all_and_loses_no_step(cluster: Installed) -> Non
     hit(cluster, SLOW, next(iter(nodes(cluster, "slow").values())))
 
     slow = has_come_to(cluster, "slow", "the gang is slow", speed=0.5)
-    cluster.kubectl("delete", "faults", "--all")
+    cluster.delete("faults", "--all")
     well = has_come_to(cluster, "slow", "the gang is well", speed=1.0)
 
     assert slow.work == pytest.approx(slow.since - begun.begun, abs=0.01)
@@ -182,8 +179,8 @@ def test_a_check_of_all_nodes_fails_for_the_gang(cluster: Installed) -> None:
         (1, REASON, words)
     }
 
-    cluster.kubectl("delete", "faults", "--all")
-    cluster.kubectl("delete", "jobs", "whole", "--wait=true")
+    cluster.delete("faults", "--all")
+    cluster.delete("job", "whole")
     until("its pods are gone", lambda: not pods_of(cluster, "whole"))
     cluster.create({**whole, "metadata": {"name": "healed"}})
     has_come_to(cluster, "healed", "the gang trains", phase="Running")

@@ -65,6 +65,11 @@ def found(kubeconfig: Path, *words: str) -> Any:
     return answer
 
 
+def text(kubeconfig: Path, path: str) -> str:
+    """Return what `kubectl get --raw` writes; AssertionError where it fails."""
+    return _text(_read(kubeconfig), path)
+
+
 def create(kubeconfig: Path, body: Mapping[str, Any], *, dry_run: bool = False) -> None:
     """Create an object, as `kubectl create` does with a document; a field that its kind does not have is an error."""
     namespace = body["metadata"].get("namespace", "default")
@@ -158,9 +163,14 @@ class _Change:
 
 def _asked(access: Access, path: str) -> Any:
     """Return what the server has at a path."""
+    return json.loads(_text(access, path))
+
+
+def _text(access: Access, path: str) -> str:
     answer, body = _patiently(access, path)
-    assert answer.status == HTTPStatus.OK, f"GET {path}: {body.decode(errors='replace')}"
-    return json.loads(body)
+    said = body.decode(errors="replace")
+    assert answer.status == HTTPStatus.OK, f"GET {path}: {said}"
+    return said
 
 
 def _patiently(

@@ -5,8 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from kwokctl.clusters.launching.custom_resources import fault_definitions, install
 from kwokctl.fleet.allocations import allocations_of
 from kwokctl.fleet.devices import GPU, gpu_uuid
+from kwokctl.kube.client import Client
+from kwokctl.progress import Silent
+from tests.support.direct import ask
 from tests.support.installed import Installed, condition, until
 
 ONE, TWO, THREE, DRA = "dgx-h100-000000", "dgx-h100-000001", "dgx-h100-000002", "dra-000000"
@@ -33,6 +37,14 @@ DOCUMENTS = """\
 kind: ClusterLogs
 metadata: {name: every}
 spec: {logs: [{generated: {template: "line {{.line}}", linesPerSecond: 1}}]}
+---
+kind: ClusterAttach
+metadata: {name: every}
+spec: {attaches: [{logsFile: /dev/null}]}
+---
+kind: Exec
+metadata: {name: own, namespace: default}
+spec: {execs: [{local: {envs: [{name: PATH, value: /nowhere}]}}]}
 """
 
 
@@ -45,6 +57,15 @@ def options(cluster: Installed) -> Sequence[str]:
     ]  # fmt: skip
     documents.write_text("\n---\n".join([DOCUMENTS, *map(json.dumps, classes)]))
     return ("--stage", "pod-kubelet", "--node-proxy", "--config", str(documents))
+
+
+def serve_faults(cluster: Installed) -> None:
+    """Have the kinds of faults, as the first `fault inject` makes them."""
+
+    async def serve(client: Client) -> None:
+        await install(fault_definitions(), client, Silent())
+
+    ask(cluster, serve)
 
 
 def scale(cluster: Installed, nodes: int) -> None:

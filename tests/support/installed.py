@@ -198,6 +198,10 @@ class Installed:
         """Return what `kubectl get … -o json` writes, an object or a list, without kubectl."""
         return asking.found(self._own_kubeconfig, *words)
 
+    def raw(self, path: str) -> str:
+        """Return what `kubectl get --raw` writes, without kubectl."""
+        return asking.text(self._own_kubeconfig, path)
+
     def names(self, *words: str) -> list[str]:
         """Return the names of the Kubernetes objects that words of `kubectl get` ask for, without kubectl."""
         return [each["metadata"]["name"] for each in self.objects(*words)]

@@ -30,7 +30,6 @@ _ROUNDS = (
     "tests/e2e/test_fleet_board.py",
     "tests/e2e/test_heartbeats.py",
     "tests/e2e/test_kubelets_down.py",
-    "tests/e2e/test_sharing_nodes.py",
     "tests/e2e/test_measured_arrivals.py",
     "tests/e2e/test_measured_repeats.py",
     "tests/e2e/test_guarded_scheduler.py",
@@ -51,7 +50,6 @@ _STORIES = (
     "tests/e2e/test_recovery.py",
     "tests/e2e/test_stage_sets.py",
     "tests/e2e/test_python_programs.py",
-    "tests/e2e/test_pytest_workers.py",
     "tests/e2e/test_faults_from_python.py",
 )
 _FAULTS = (
@@ -67,23 +65,26 @@ _FAULTS = (
 _STORMS = (
     "tests/e2e/test_demonstrations.py",
     "tests/e2e/test_parted_nodes.py",
-    "tests/e2e/test_storms.py",
     "tests/e2e/test_repairs.py",
     "tests/e2e/test_repair_requests.py",
-    "tests/e2e/test_trainings.py",
     "tests/e2e/test_fault_score.py",
     "tests/e2e/test_api_faults.py",
+    "tests/e2e/test_fault_objects.py",
+    "tests/e2e/test_large_faults.py",
+    "tests/e2e/test_shared_faults.py",
+    "tests/e2e/test_shared_repairs.py",
+    "tests/e2e/test_shared_storms.py",
+    "tests/e2e/test_sharing_nodes.py",
+    "tests/e2e/test_pytest_workers.py",
 )
-"""Fleets that break over minutes, and those who look after them: they mostly wait."""
+"""Fleets that break over minutes, and those who look after them; several who share nodes, or a cluster: they mostly wait."""
 
 _FLEETS = (
     "tests/e2e/test_as_others_expect.py",
     "tests/e2e/test_devices.py",
     "tests/e2e/test_dialects_of_clusters.py",
     "tests/e2e/test_dra.py",
-    "tests/e2e/test_fault_commands.py",
     "tests/e2e/test_fault_life.py",
-    "tests/e2e/test_fault_objects.py",
     "tests/e2e/test_fault_reactions.py",
     "tests/e2e/test_fault_score_of_devices.py",
     "tests/e2e/test_fault_score_of_storms.py",
@@ -96,16 +97,16 @@ _FLEETS = (
     "tests/e2e/test_following_faults.py",
     "tests/e2e/test_gpu_metrics.py",
     "tests/e2e/test_gpu_tutorial.py",
-    "tests/e2e/test_large_faults.py",
     "tests/e2e/test_lasting_faults.py",
     "tests/e2e/test_mig_slices.py",
     "tests/e2e/test_nvidia_smi.py",
     "tests/e2e/test_run_page.py",
     "tests/e2e/test_shapes.py",
-    "tests/e2e/test_shared_faults.py",
-    "tests/e2e/test_shared_repairs.py",
-    "tests/e2e/test_shared_storms.py",
     "tests/e2e/test_slice_faults.py",
+    "tests/e2e/test_storms.py",
+    "tests/e2e/test_trainings.py",
+    # It stops the cluster in the end, which the next module would have to make anew.
+    "tests/e2e/test_fault_commands.py",
 )
 """Machines, their devices and faults: they share clusters in which faults are known."""
 

@@ -20,7 +20,7 @@ def policy(cluster: Installed, name: str, **spec: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        cluster.kubectl("delete", "repairpolicy", name)
+        cluster.delete("repairpolicy", name)
 
 
 def ask(cluster: Installed, name: str, node: str, action: str, **spec: Any) -> None:

@@ -38,6 +38,7 @@ SHARED: Mapping[str, Callable[[Installed], Options]] = {
     "with_faults": lambda _: _one("--enable-crds", "Fault"),
     "as_on_kubelets": lambda _: _one("--stage", "pod-kubelet", "--enable-crds", "Fault"),
     "with_own_faults": lambda cluster: _one(*fault_surfaces.options(cluster)),
+    "with_repairs": lambda _: _one("--enable-crds", "Repair", "--disable", "kube-scheduler"),
     "with_stages": lambda _: _one("--enable-crds", "Stage", "--disable", "kube-scheduler"),
     "with_schedulers": lambda cluster: _one(*schedulers.options(cluster)),
     "with_documents": lambda cluster: _one(*kubelet_documents.options(cluster)),

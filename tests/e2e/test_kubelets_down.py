@@ -1,6 +1,8 @@
 """Nodes whose kubelets are taken to be down, with the real controllers watching, on both data paths."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,8 @@ pytestmark = [
 LABEL = "node-not-ready.stage.kwok.x-k8s.io"
 BROKEN, SOUND = "node-000000", "node-000001"
 SILENT = "kwokctl.dev/kubelet=silent"
+LONG = 30
+"""Seconds for which a Job runs: longer than a busy controller takes to hear of what is done to the node."""
 HEARTBEAT = ("--node-heartbeat", "real")
 """Through the API server it would be five times as slow, and so would be the answer to silence."""
 CLUSTERS = {
@@ -28,7 +32,8 @@ CLUSTERS = {
 def cluster(installed: Installed, request: pytest.FixtureRequest) -> Iterator[Installed]:
     found = installed.called(f"down-{request.param}")
     words = CLUSTERS[request.param]
-    found.ok("create", "cluster", "--wait", "--nodes", "2", "--stage", "node-chaos", *words)
+    usual = ("--nodes", "2", "--stage", "node-chaos", "--etcd-fsync", "off")
+    found.ok("create", "cluster", "--wait", "--disable", "kube-scheduler", *usual, *words)
     until("the account for pods is there", lambda: found.objects("serviceaccounts"))
     yield found
     found.ok("delete", "cluster")
@@ -78,7 +83,7 @@ def holder(cluster: Installed) -> str:
 def test_pods_stand_still_while_a_kubelet_is_down_and_go_on_when_it_is_back(
     cluster: Installed,
 ) -> None:
-    run(cluster, "ends", BROKEN, seconds=60)
+    run(cluster, "ends", BROKEN, seconds=LONG)
     run(cluster, "deleted", BROKEN)
     until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
     cluster.label("node", BROKEN, f"{LABEL}=true")
@@ -87,7 +92,7 @@ def test_pods_stand_still_while_a_kubelet_is_down_and_go_on_when_it_is_back(
     cluster.delete("pod", "deleted", "--wait=false")
     run(cluster, "begins", BROKEN)
     # What happens on the other node meanwhile would have happened here as well.
-    run(cluster, "control", SOUND, seconds=60)
+    run(cluster, "control", SOUND, seconds=LONG)
     until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
     assert phases(cluster) == {
         "ends": "Running", "deleted": "Running", "begins": "Pending", "control": "Succeeded",
@@ -129,13 +134,13 @@ def test_scale_puts_no_running_pod_on_a_node_whose_kubelet_is_down(cluster: Inst
 
 def test_a_silent_node_is_back_as_soon_as_its_lease_is_given_back(cluster: Installed) -> None:
     own = holder(cluster)
-    run(cluster, "ends", BROKEN, seconds=60)
+    run(cluster, "ends", BROKEN, seconds=LONG)
     until("it runs", lambda: phases(cluster).get("ends") == "Running")
     taken = {"spec": {"holderIdentity": "nobody", "leaseDurationSeconds": 86400}}
     words = ("lease", "-n", "kube-node-lease", BROKEN)
     cluster.patch(*words, "--type=merge", "-p", json.dumps(taken))
 
-    run(cluster, "control", SOUND, seconds=60)
+    run(cluster, "control", SOUND, seconds=LONG)
     until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
     assert phases(cluster)["ends"] == "Running"
     assert holder(cluster) == "nobody"
@@ -153,7 +158,7 @@ def test_nothing_is_heard_of_a_silenced_kubelet_until_the_annotation_is_gone(
     until("the node is as always", lambda: not node(cluster)["spec"].get("taints"))
     own, before = holder(cluster), plain(node(cluster))
     assert condition(node(cluster), "Ready") == "True"
-    run(cluster, "ends", BROKEN, seconds=60)
+    run(cluster, "ends", BROKEN, seconds=LONG)
     run(cluster, "deleted", BROKEN)
     until("both run", lambda: list(phases(cluster).values()) == ["Running"] * 2)
     cluster.annotate("node", BROKEN, SILENT)
@@ -162,10 +167,10 @@ def test_nothing_is_heard_of_a_silenced_kubelet_until_the_annotation_is_gone(
 
     until("the silence is noticed", lambda: condition(node(cluster), "Ready") == "Unknown")
     until("the pod is marked", lambda: condition(pods(cluster)["ends"], "Ready") == "False")
-    run(cluster, "control", SOUND, seconds=60)
+    run(cluster, "control", SOUND, seconds=LONG)
     # Neither a controller that starts anew nor a rewind gives it its voice back.
     cluster.ok("snapshot", "mark", "silence")
-    cluster.ok("stop", "cluster")
+    os.kill(cluster.pids()["kwok-controller"], signal.SIGKILL)
     cluster.ok("start", "cluster", "--wait")
     until("the control has ended", lambda: phases(cluster).get("control") == "Succeeded")
     cluster.ok("snapshot", "rewind", "silence")

@@ -30,7 +30,7 @@ ROUNDS = 150.0
 """Seconds in which metrics-server has asked every node more than twice."""
 QUICK = (
     "--metrics-server-resolution", "10",  # the least that metrics-server takes
-    "--prometheus-interval", "2",
+    "--prometheus-interval", "4",
     "--extra-args", "kube-controller-manager=horizontal-pod-autoscaler-sync-period=2s",
     "--extra-args", "kube-controller-manager=horizontal-pod-autoscaler-cpu-initialization-period=1s",
     "--extra-args", "kube-controller-manager=horizontal-pod-autoscaler-initial-readiness-delay=1s",
@@ -129,7 +129,7 @@ def fake(main: Installed) -> list[dict[str, Any]]:
 
 def measured(main: Installed, what: str) -> dict[str, dict[str, Any]]:
     """Return what metrics-server knows of all nodes or pods, by name."""
-    text = main.kubectl("get", "--raw", f"/apis/metrics.k8s.io/v1beta1/{what}")
+    text = main.raw(f"/apis/metrics.k8s.io/v1beta1/{what}")
     return {each["metadata"]["name"]: each for each in json.loads(text)["items"]}
 
 

@@ -35,7 +35,9 @@ def prometheus(installed: Installed) -> Iterator[PrometheusOf]:
         words = chosen(Place(name="binary", runtime="binary"))
     except NoPrometheusError as e:
         pytest.skip(f"no Prometheus: {e}")
-    installed.ok("create", "cluster", "--wait", *words, "--prometheus-interval", "2")
+    installed.ok(
+        "create", "cluster", "--wait", "--etcd-fsync", "off", *words, "--prometheus-interval", "2"
+    )
     installed.ok("scale", "dgx-h100", "--replicas", str(NODES), "--wait")
     for node, number in IN_USE.items():
         create(installed, f"on-{node}", number, node)

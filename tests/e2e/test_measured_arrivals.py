@@ -38,7 +38,7 @@ def parts(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Ite
     begun: Parts = {}
     for cluster, names in fleets.items():
         fleet = installed.called(cluster)
-        fleet.ok("create", "cluster", "--wait", "--stage", "pod-kubelet")
+        fleet.ok("create", "cluster", "--wait", "--stage", "pod-kubelet", "--etcd-fsync", "off")
         for name in names:
             words = ("--replicas=4", "--param", '.allocatable["nvidia.com/gpu"] = "8"', "--wait")
             fleet.ok("scale", "node", name, *words)

@@ -21,7 +21,7 @@ _EVENTS = "kubectl get events --field-selector reason=RegisteredNode -o name | w
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
     """A cluster with a few nodes, a Deployment, and a mark of its user."""
-    installed.ok("create", "cluster", "--wait", "--nodes", str(NODES))
+    installed.ok("create", "cluster", "--wait", "--nodes", str(NODES), "--etcd-fsync", "off")
     installed.deploy("there", replicas=2)
     installed.ok("snapshot", "mark", "mine")
     yield installed

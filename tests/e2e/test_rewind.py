@@ -34,6 +34,7 @@ from tests.support.rewinding import (
     forget_history,
     opened,
     resting,
+    service,
     state,
 )
 
@@ -71,7 +72,7 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     installed.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", "--nodes", "3")
     installed.apply(*documents(WORLD.read_text()))
     installed.wait_for("Established", "crd/widgets.example.com")
-    installed.kubectl("apply", "-f", str(OBJECTS), "-f", str(KINDS))
+    installed.apply(*documents(OBJECTS.read_text()), *documents(KINDS.read_text()))
     _create(installed, OLD)
     for each in ("deployment/web", "statefulset/store", "daemonset/agent"):
         installed.kubectl("rollout", "status", each, "--timeout=120s")
@@ -89,12 +90,7 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 
 def _create(cluster: Installed, names: Sequence[str]) -> None:
     head = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"value": "1"}}
-    cluster.kubectl(
-        "create",
-        "-f",
-        "-",
-        stdin="\n".join(json.dumps(head | {"metadata": {"name": name}}) for name in names),
-    )
+    cluster.create(*(head | {"metadata": {"name": name}} for name in names))
 
 
 def test_a_mark_is_listed(cluster: Installed) -> None:
@@ -218,12 +214,9 @@ def test_a_watch_goes_on_and_sees_each_change_once(cluster: Installed) -> None:
             follower = Witness(client, query, Manner.PAGES)
             task = tasks.create_task(follower.run())
             await eventually(lambda: follower.known)
-            changes = [
-                ("patch", "configmap", *CHANGED, "-p", '{"data":{"value":"new"}}'),
-                ("delete", "--wait=false", "configmap", *DELETED),
-            ]
-            for words in changes:
-                await asyncio.to_thread(cluster.kubectl, *words)
+            patch = ("-p", '{"data":{"value":"new"}}')
+            await asyncio.to_thread(cluster.patch, "configmap", *CHANGED, *patch)
+            await asyncio.to_thread(cluster.delete, "--wait=false", "configmap", *DELETED)
             await asyncio.to_thread(_create, cluster, NEW)
             await eventually(lambda: follower.changes == number)
             await asyncio.to_thread(cluster.ok, "snapshot", "rewind")
@@ -377,7 +370,8 @@ def test_controllers_that_were_at_work_at_a_mark_finish_it_after_the_rewind(
     there.rewind("done")
     # All come back on their nodes, so the scheduler runs on, and binds what comes next.
     assert cluster.pids()["kube-scheduler"] == scheduler
-    cluster.kubectl("scale", "deployment/busy", "--replicas=70")
+    more = ("--subresource=scale", "--type=merge", "-p", '{"spec":{"replicas":70}}')
+    cluster.patch("deployment/busy", *more)
     there.wait_for("deployment/busy", ".status.readyReplicas == 70", timeout=120)
     there.rewind("rest")
     for name in ("busy", "done"):
@@ -434,10 +428,14 @@ def _uids(cluster: Installed) -> set[str]:
 
 def _trusted(cluster: Installed) -> str:
     """Return the authority that the API server tells extensions to trust."""
-    found = cluster.run(
-        "kubectl", "-n", "kube-system", "get", "configmap", "extension-apiserver-authentication", "-o", "json",
-    )  # fmt: skip
-    return str(json.loads(found.out)["data"].get("client-ca-file")) if found.code == 0 else ""
+    words = (
+        "-n",
+        "kube-system",
+        "--field-selector",
+        "metadata.name=extension-apiserver-authentication",
+    )
+    found = cluster.objects("configmaps", *words)
+    return str(found[0]["data"].get("client-ca-file")) if found else ""
 
 
 def _names(cluster: Installed, kind: str) -> list[str]:
@@ -463,7 +461,7 @@ def test_what_is_older_than_a_minute_stays_as_it_was_for_longer_than_a_minute(
 
         assert differences(before, state(cluster)) == []
         for name in ("door", "gate", "hatch"):
-            cluster.kubectl("create", "service", "nodeport", name, "--tcp=80")
+            cluster.create(service(name, kind="NodePort"))
         services = cluster.objects("services", "--all-namespaces")
         given = [(each["spec"]["clusterIP"], _node_ports(each)) for each in services]
         assert len({ip for ip, _ in given}) == len(given)

@@ -1,18 +1,34 @@
 """Changes a cluster in many ways between a mark and a rewind, and compares what etcd holds."""
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from kwokctl import Cluster
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.etcd.kv.maintenance import defragment
 from kwokctl.etcd.marks.present import current_revision
+from tests.support.changing import deployment, namespace
 from tests.support.installed import Installed
 from tests.support.planes import reached
 
+
+def service(name: str, *, kind: str) -> dict[str, Any]:
+    """Return the Service that `kubectl create service` creates with `--tcp=80`."""
+    port = {"name": "80", "port": 80, "protocol": "TCP", "targetPort": 80}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "labels": {"app": name}},
+        "spec": {"type": kind, "selector": {"app": name}, "ports": [port]},
+    }
+
+
 State = Mapping[bytes, bytes]
 """What a rewind puts back: values by key."""
+_TO_THREE = ("--subresource=scale", "--type=merge", "-p", '{"spec":{"replicas":3}}')
 CHANGES = (
     ("delete", "--wait=false", "crd/widgets.example.com"),
     ("delete", "--wait=false", "namespace/full"),
@@ -27,17 +43,22 @@ CHANGES = (
     ("delete", "quota/few", "lease/own", "runtimeclass/none", "storageclass/by-hand"),
     ("delete", "apiservice/v1.example.org", "apiservice/v1.example.com", "ingressclass/plain"),
     ("delete", "validatingwebhookconfiguration/nowhere", "podtemplate/usual"),
-    ("create", "namespace", "new"),
-    ("create", "deployment", "other", "--image=x", "--replicas=7"),
-    ("create", "service", "clusterip", "other", "--tcp=80"),
-    ("create", "service", "nodeport", "door", "--tcp=80"),
-    ("scale", "statefulset/store", "deployment/web", "rc/old", "--replicas=3"),
+    ("create", json.dumps(namespace("new"))),
+    ("create", json.dumps(deployment("other", 7))),
+    ("create", json.dumps(service("other", kind="ClusterIP"))),
+    ("create", json.dumps(service("door", kind="NodePort"))),
+    ("patch", "statefulset/store", *_TO_THREE),
+    ("patch", "deployment/web", *_TO_THREE),
+    ("patch", "rc/old", *_TO_THREE),
     ("label", "nodes", "--all", "touched=yes"),
     ("label", "pods,services,rolebindings,cronjobs", "--all", "touched=yes"),
     ("patch", "quota/few", "-p", '{"spec":{"hard":{"pods":"9"}}}'),
     ("patch", "clusterrole/part", "-p", '{"rules":[]}'),
 )
-"""What happens between a mark and a rewind: something of everything, left half done."""
+"""What happens between a mark and a rewind: something of everything, left half done.
+
+Each is a verb with words of kubectl, or with the object that is created.
+"""
 
 
 def state(cluster: Installed) -> State:
@@ -79,11 +100,20 @@ def disturb(cluster: Installed, changes: Sequence[Sequence[str]] = CHANGES) -> N
     """Change something, and leave it half done."""
     for words in changes:
         try:
-            cluster.kubectl(*words)
+            _change(cluster, *words)
         except AssertionError as e:
             # What an earlier change has removed cannot be changed any more.
             if "not found" not in str(e):
                 raise
+
+
+def _change(cluster: Installed, verb: str, *words: str) -> None:
+    if verb == "create":
+        cluster.create(*map(json.loads, words))
+    elif verb == "delete":
+        cluster.delete("--ignore-not-found", *words)
+    else:
+        {"label": cluster.label, "patch": cluster.patch}[verb](*words)
 
 
 async def forget_history(cluster: Installed) -> None:

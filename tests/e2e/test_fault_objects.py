@@ -18,6 +18,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import FAULT_CLASSES, FAULT_DIALECTS, FAULT_PAGES, FAULTS, Resource
 from kwokctl.progress import Silent
+from tests.support import changing
 from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed
 
@@ -263,7 +264,7 @@ def test_every_built_in_class_and_dialect_is_one_of_the_cluster(served: Installe
     ):
         documents = {each.name: dict(each.document) for each in found}
         text = yaml.dump_all([*documents.values()])
-        served.kubectl("apply", "--validate=strict", "--server-side", "-f", "-", stdin=text)
+        served.apply(*changing.documents(text))
         kept = served.objects(resource.plural)
         assert {each["metadata"]["name"]: each["spec"] for each in kept} == {
             name: each["spec"] for name, each in documents.items()

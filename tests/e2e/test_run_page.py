@@ -27,9 +27,10 @@ spec:
       containers:
       - {name: x, image: x, resources: {limits: {nvidia.com/gpu: 8}}}
 """
+# To validate it, a kubectl would have the API server make its OpenAPI documents.
 SCRIPT = """\
 set -e
-kubectl apply -f job.yaml
+kubectl create --validate=false -f job.yaml
 kwokctl fault inject not-ready --count 1 --seed 1 --wait 2m
 kubectl wait --for=condition=complete --timeout=120s job/training
 kwokctl fault clear --all

@@ -76,35 +76,38 @@ _STORMS = (
     "tests/e2e/test_shared_storms.py",
     "tests/e2e/test_sharing_nodes.py",
     "tests/e2e/test_pytest_workers.py",
+    "tests/e2e/test_devices.py",
+    "tests/e2e/test_fault_score_of_devices.py",
+    "tests/e2e/test_faults.py",
+    "tests/e2e/test_faulty_pods.py",
+    "tests/e2e/test_run_page.py",
+    "tests/e2e/test_trainings.py",
 )
-"""Fleets that break over minutes, and those who look after them; several who share nodes, or a cluster: they mostly wait."""
+"""Fleets that break over minutes, and those who look after them; several who share nodes, or a cluster; pods as on kubelets.
+
+They mostly wait.
+"""
 
 _FLEETS = (
     "tests/e2e/test_as_others_expect.py",
-    "tests/e2e/test_devices.py",
     "tests/e2e/test_dialects_of_clusters.py",
     "tests/e2e/test_dra.py",
     "tests/e2e/test_fault_life.py",
     "tests/e2e/test_fault_reactions.py",
-    "tests/e2e/test_fault_score_of_devices.py",
     "tests/e2e/test_fault_score_of_storms.py",
     "tests/e2e/test_fault_sinks.py",
     "tests/e2e/test_fault_surfaces.py",
     "tests/e2e/test_fault_surfaces_of_pods.py",
-    "tests/e2e/test_faults.py",
     "tests/e2e/test_faulty_kubelet.py",
-    "tests/e2e/test_faulty_pods.py",
     "tests/e2e/test_following_faults.py",
     "tests/e2e/test_gpu_metrics.py",
     "tests/e2e/test_gpu_tutorial.py",
     "tests/e2e/test_lasting_faults.py",
     "tests/e2e/test_mig_slices.py",
     "tests/e2e/test_nvidia_smi.py",
-    "tests/e2e/test_run_page.py",
     "tests/e2e/test_shapes.py",
     "tests/e2e/test_slice_faults.py",
     "tests/e2e/test_storms.py",
-    "tests/e2e/test_trainings.py",
     # It stops the cluster in the end, which the next module would have to make anew.
     "tests/e2e/test_fault_commands.py",
 )

@@ -1,5 +1,7 @@
 """Stages as custom resources of a real cluster: they, and the kinds they are for, come and go."""
 
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -117,7 +119,8 @@ def test_a_stage_takes_the_place_of_the_files_one_of_its_name_for_good(cluster: 
     cluster.delete("stage", "pod-ready")
 
     until("that is noticed", lambda: "stage 'pod-ready' stays left out" in log(cluster))
-    cluster.ok("stop", "cluster")
+    # The next controller knows it, too.
+    os.kill(cluster.pids()["kwok-controller"], signal.SIGKILL)
     cluster.ok("start", "cluster", "--wait")
     apply(cluster, pod("usual"), pod("fragile-too", fragile="true"))
     played = cluster.ok("status", "-o", "json")

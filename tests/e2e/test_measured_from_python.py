@@ -113,15 +113,14 @@ def cluster(usual: Installed) -> Cluster:
     return Cluster.open(usual.name, workdir=usual.workdir)
 
 
-def reported(folder: Path, *words: str) -> Any:
+def reported(cluster: Installed, *words: str) -> Any:
     """Return what the command reports, as JSON."""
-    command = [sys.executable, "-m", "kwokctl", "measure", *words, "-o", "json"]
-    environment = os.environ | {"KWOK_WORKDIR": str(folder)}
-    done = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=120)
-    return json.loads(done.stdout)
+    return json.loads(cluster.ok("measure", *words, "-o", "json"))
 
 
-def test_what_a_block_does_is_measured_until_nothing_moves(cluster: Cluster, folder: Path) -> None:
+def test_what_a_block_does_is_measured_until_nothing_moves(
+    usual: Installed, cluster: Cluster, folder: Path
+) -> None:
     with cluster.measure(by="owner", assertions="pods.bound == 5") as run:
         cluster.apply(deployment("first", 5))
 
@@ -135,7 +134,7 @@ def test_what_a_block_does_is_measured_until_nothing_moves(cluster: Cluster, fol
     assert run.report(folder / "run.json").is_file()
     words = ("--by", "owner", "--assert", "pods.bound == 5", "--assert",
              "pods.created_to_bound.p99 < 10m", "--assert", "api.bindings[code=201] == 5")  # fmt: skip
-    assert run.to_dict() == reported(folder, str(run.record), *words)
+    assert run.to_dict() == reported(usual, str(run.record), *words)
     assert run.to_dict() == json.loads((folder / "run.json").read_text())
 
 
@@ -271,7 +270,7 @@ def test_what_the_pages_measure_is_measured(
 
 
 def test_tests_are_measured_and_reports_of_those_that_fail_are_kept(
-    cluster: Cluster, folder: Path, tmp_path: Path
+    usual: Installed, cluster: Cluster, folder: Path, tmp_path: Path
 ) -> None:
     page = "how-to/test-an-operator-with-pytest.md"
     documented = [block(page, "Assert how fast it is", number) for number in (0, 1)]
@@ -304,5 +303,5 @@ def test_tests_are_measured_and_reports_of_those_that_fail_are_kept(
     assert f"report: {tmp_path / 'kept' / 'test_it.py_test_misses.html'}" in said
     report = (tmp_path / "kept" / "test_it.py_test_expects.html").read_text()
     assert r"pods.created_to_bound.max \u003c 0s" in report
-    again = reported(folder, str(tmp_path / "kept" / "test_it.py_test_misses.jsonl.gz"))
+    again = reported(usual, str(tmp_path / "kept" / "test_it.py_test_misses.jsonl.gz"))
     assert again["figures"]["pods.bound"]["value"]["value"] == 3

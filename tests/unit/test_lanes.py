@@ -77,7 +77,7 @@ def test_there_are_no_other_suites() -> None:
 
 def test_the_command_for_unit_tests_selects_what_their_lane_does() -> None:
     said = subprocess.run(
-        ["make", "--no-print-directory", "--dry-run", "unit"],
+        ["make", "--no-print-directory", "--dry-run", "unit", "T="],
         cwd=TESTS.parent, capture_output=True, text=True, check=True,
     )  # fmt: skip
 

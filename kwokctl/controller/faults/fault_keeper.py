@@ -301,7 +301,7 @@ class FaultKeeper:
         if is_mine and self._is_idle:
             unneeded = [*self._faults.orphans, *self._faults.definitions]
             for name in unneeded[:_MOST_REMOVED]:
-                await self._objects.remove_page(name)
+                await self._injecting.remove_unneeded(name)
         self._is_idle = True
 
 

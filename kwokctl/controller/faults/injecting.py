@@ -63,10 +63,20 @@ class Injecting:
         self._usual_dialects = usual_dialects
         self._managed = ManagedCandidates(nodes)
         self._drawing = asyncio.Lock()
+        self._defining = asyncio.Lock()
+        """Held while it is decided whether a page is stored or removed."""
 
     def tidy(self) -> None:
         """Free what was kept for further injections, if none has needed it since the last call."""
         self._managed.tidy()
+
+    async def remove_unneeded(self, page: str) -> None:
+        """Remove a page, by its name, if there is still no Fault: one that has come meanwhile may need it."""
+        async with self._defining:
+            if not self._faults.faults:
+                await self._objects.remove_page(page)
+                # The watch of pages may tell of it later than the next Fault comes.
+                self._faults.drop_page(page)
 
     async def inject(self, fault: StoredFault) -> None:
         """Inject a fault, or refuse it; raises RequestError if the cluster does not answer as expected."""
@@ -89,8 +99,9 @@ class Injecting:
             await self._refuse(fault, "NoMatch", words, len(selected.foreign))
             return
         name = definition_name(definition)
-        if not self._faults.has_definition(name):
-            await self._objects.put_definition(name, definition)
+        async with self._defining:
+            if not self._faults.has_definition(name):
+                await self._objects.put_definition(name, definition)
         await self._begin(fault, name, selected)
 
     async def add(self, fault: StoredFault, node: str) -> Sequence[UnitRow]:

@@ -5,8 +5,11 @@ from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 from typing import Any
 
+import pytest
+
+from kwokctl.config.config_documents import Document
 from kwokctl.controller.controller_context import ControllerContext
-from kwokctl.controller.faults.clock_keeper import ClockKeeper
+from kwokctl.controller.faults.clock_keeper import EVERY, ClockKeeper
 from kwokctl.controller.faults.fault_keeper import FaultKeeper
 from kwokctl.controller.faults.fault_objects import FaultObjects
 from kwokctl.controller.known_faults.fault_clock import FaultClock
@@ -17,6 +20,7 @@ from kwokctl.errors import ApiError
 from kwokctl.expr.duration import format_time
 from kwokctl.faults.classes.catalogue import FaultCatalogue
 from kwokctl.faults.objects.fault_schema import (
+    FaultDefinition,
     FaultPageSpec,
     FaultSpec,
     FaultStatus,
@@ -43,6 +47,8 @@ PAGE = StoredPage(
     metadata=ObjectMeta(name=definition_name(DEFINITION)),
     spec=FaultPageSpec(definition=DEFINITION),
 )
+SLOW = 0.5
+"""Seconds that a deletion takes; the watch says nothing of it."""
 UNIT = FaultUnit(node="n-0", node_uid="uid-n-0", gpu=3)
 
 
@@ -53,6 +59,8 @@ class Objects(FaultObjects):
         self._faults = faults
         self.refuse: list[ApiError] = []
         """What the next writes are answered with."""
+        self.pages = {PAGE.metadata.name}
+        """The names of the definitions in the cluster."""
 
     async def put_status(self, fault: StoredFault, status: FaultStatus) -> None:
         if self.refuse:
@@ -60,6 +68,21 @@ class Objects(FaultObjects):
         version = str(int(fault.metadata.resource_version) + 1)
         meta = replace(fault.metadata, resource_version=version)
         self._faults.note(StoredFault(metadata=meta, spec=fault.spec, status=status))
+
+    async def documents_for(self, class_name: str) -> list[Document]:
+        return []
+
+    async def count_nodes(self) -> int:
+        return 1
+
+    async def put_definition(self, name: str, definition: FaultDefinition) -> None:
+        self.pages.add(name)
+        meta = ObjectMeta(name=name)
+        self._faults.note_page(StoredPage(metadata=meta, spec=FaultPageSpec(definition=definition)))
+
+    async def remove_page(self, name: str) -> None:
+        await asyncio.sleep(SLOW)
+        self.pages.discard(name)
 
 
 class StillClock(ClockKeeper):
@@ -195,3 +218,21 @@ def test_a_node_is_hit_that_came_before_it_was_known_what_the_fault_shows() -> N
         rig.faults.note_page(PAGE)
         await asyncio.sleep(5)
         assert rig.status.units > 0
+
+
+@pytest.mark.parametrize("after", [-0.1, 0.1, SLOW + 0.1])
+def test_what_a_fault_shows_stays_though_it_came_while_that_was_removed(after: float) -> None:
+    @story(target=FaultTarget(nodes=("n-0",)))
+    async def _(rig: Rig) -> None:
+        rig.faults.drop("u")
+        # No Fault at one beat, and the definition is removed from the next one on.
+        await asyncio.sleep(2 * EVERY + after)
+        target = FaultTarget(follow=True, percent=100)
+        spec = FaultSpec(class_name="xid-79", dialects=("eks",), target=target)
+        meta = ObjectMeta(name="g", uid="v", resource_version="1")
+        rig.faults.note(StoredFault(metadata=meta, spec=spec, status=FaultStatus()))
+        await asyncio.sleep(EVERY)
+        found = rig.faults.faults["v"]
+        assert (found.status.phase, found.status.definition) == ("Landed", PAGE.metadata.name)
+        assert rig.faults.definition(found) is not None
+        assert rig.objects.pages == {PAGE.metadata.name}

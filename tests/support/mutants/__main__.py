@@ -52,6 +52,7 @@ LISTS = {
         "tests/unit/faults/targets/test_selected_units.py",
         "tests/unit/faults/targets/test_selected_pods.py",
     ),
+    "symbolic_matching": ("tests/unit/controller/stages/test_symbolic_matching.py",),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

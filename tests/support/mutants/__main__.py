@@ -53,6 +53,10 @@ LISTS = {
         "tests/unit/faults/targets/test_selected_pods.py",
     ),
     "symbolic_matching": ("tests/unit/controller/stages/test_symbolic_matching.py",),
+    "stage_plans": (
+        "tests/unit/controller/plans/test_stage_plans.py",
+        "tests/unit/controller/plans/test_forms.py",
+    ),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

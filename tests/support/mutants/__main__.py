@@ -27,6 +27,12 @@ LISTS = {
         "tests/unit/faults/overlays/test_overlaid_devices.py",
     ),
     "fault_writes": ("tests/unit/faults/overlays/test_node_writes.py",),
+    "etcd_writes": (
+        "tests/unit/dataplane/test_etcd_plane.py",
+        "tests/unit/dataplane/test_status_change.py",
+        "tests/unit/dataplane/test_store_whole.py",
+        "tests/unit/dataplane/events/test_event_with_status.py",
+    ),
     "incidents": (
         "tests/unit/measure/scoring/test_incidents.py",
         "tests/unit/measure/scoring/test_scorecard.py",

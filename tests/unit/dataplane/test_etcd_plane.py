@@ -21,10 +21,13 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import LEASES, NODES, PODS
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.replacing import replace
 from tests.support.memory_etcd import MemoryEtcd
 
 POD = ObjectKey(PODS, "ns", "p")
 KEY = b"/registry/pods/ns/p"
+NODE = ObjectKey(NODES, None, "n")
+NODE_KEY = b"/registry/minions/n"
 LEASE_KEY = b"/registry/leases/kube-node-lease/n"
 RUNNING = Patch(
     document={"status": {"phase": "Running"}}, type=PatchType.STRATEGIC, subresource="status"
@@ -67,6 +70,12 @@ class Rig:
         seen = {**metadata, "resourceVersion": str(version)}
         self.seen: Json = {**self.pod, "metadata": seen, "status": {"phase": "Pending"}}
         self.plane = EtcdPlane(self.api, route(self.etcd), lambda: 0.0)
+
+    def put_node(self) -> Json:
+        """Write a node, and return it as it is seen."""
+        node: Json = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {}}
+        version = self.etcd.put(NODE_KEY, json.dumps(node).encode())
+        return {**node, "metadata": {"name": "n", "resourceVersion": str(version)}}
 
     @property
     def stored(self) -> Any:
@@ -211,6 +220,63 @@ async def test_encrypted_values_are_left_to_the_api() -> None:
     assert rig.api.asked == ["patch p status"]
 
 
+async def test_the_first_object_of_a_kind_decides_for_all_of_them() -> None:
+    rig = Rig(value=b"k8s:enc:aescbc:v1:k:x")
+    for _ in range(2):
+        await rig.plane.patch(POD, RUNNING, current=rig.seen)
+        rig.etcd.put(KEY, json.dumps(rig.pod).encode())
+
+    assert rig.api.asked == ["patch p status"] * 2
+
+
+async def test_an_object_that_is_gone_decides_nothing() -> None:
+    rig = Rig()
+    stored = rig.etcd.stored.pop(KEY)
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+    rig.etcd.stored[KEY] = stored
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert rig.api.asked == ["patch p status"]
+
+
+async def test_what_has_not_been_seen_is_left_to_the_api() -> None:
+    rig = Rig()
+    del rig.seen["metadata"]["resourceVersion"]
+    for current in (None, rig.seen):
+        await rig.plane.patch(POD, RUNNING, current=current)
+        await rig.plane.delete(POD, grace_seconds=0, current=current)
+
+    assert rig.api.asked == ["patch p status", "delete p 0"] * 2
+
+
+async def test_what_the_caller_has_computed_is_written() -> None:
+    rig = Rig()
+    computed = {**rig.seen, "status": {"phase": "Failed"}}
+
+    await rig.plane.patch(POD, replace(RUNNING, result=computed), current=rig.seen)
+
+    assert rig.stored["status"] == {"phase": "Failed"}
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"),
+    [
+        ({"metadata": {"labels": {"c": "d"}}}, []),
+        ({"spec": {"unschedulable": True}}, ["patch n status"]),
+    ],
+)
+async def test_labels_of_a_node_are_written_to_etcd_with_its_status_and_its_spec_is_not(
+    change: Json, asked: Sequence[str]
+) -> None:
+    rig = Rig()
+    seen = rig.put_node()
+    patch = replace(RUNNING, document={"status": {"phase": "Running"}, **change})
+
+    await rig.plane.patch(NODE, patch, current=seen)
+
+    assert rig.api.asked == asked
+
+
 async def test_kinds_that_something_watches_over_are_left_to_the_api_until_it_is_gone() -> None:
     rig = Rig()
     rig.plane.leave([PODS, LEASES])
@@ -226,10 +292,11 @@ async def test_kinds_that_something_watches_over_are_left_to_the_api_until_it_is
     assert rig.stored["status"] == {"phase": "Running"}
 
 
-async def test_a_pod_that_nothing_holds_back_is_deleted_in_etcd() -> None:
+@pytest.mark.parametrize("uid", ["u", None])
+async def test_a_pod_that_nothing_holds_back_is_deleted_in_etcd(uid: str | None) -> None:
     rig = Rig()
 
-    await rig.plane.delete(POD, grace_seconds=0, uid="u", current=rig.seen)
+    await rig.plane.delete(POD, grace_seconds=0, uid=uid, current=rig.seen)
 
     assert KEY not in rig.etcd.stored
     assert rig.api.asked == []
@@ -258,7 +325,7 @@ async def test_other_deletions_go_through_the_api(
 async def test_nodes_are_deleted_through_the_api() -> None:
     rig = Rig()
 
-    await rig.plane.delete(ObjectKey(NODES, None, "n"), grace_seconds=0, current=rig.seen)
+    await rig.plane.delete(NODE, grace_seconds=0, current=rig.put_node())
 
     assert rig.api.asked == ["delete n 0"]
 

@@ -171,6 +171,15 @@ async def test_kinds_that_something_watches_over_are_not_written_together(resour
     assert await rig.both(1) is None
 
 
+async def test_events_that_something_watches_over_are_left_to_the_api() -> None:
+    rig = Rig()
+    await rig.plane.record(event(0))
+    rig.plane.leave([EVENTS])
+    await rig.plane.record(event(1))
+
+    assert rig.api.recorded == [event(0), event(1)]
+
+
 async def test_a_planned_object_is_stored_together_with_its_event() -> None:
     rig = Rig()
     await rig.plane.record(event(0))

@@ -33,6 +33,12 @@ LISTS = {
         "tests/unit/dataplane/test_store_whole.py",
         "tests/unit/dataplane/events/test_event_with_status.py",
     ),
+    "rewinds": (
+        "tests/unit/etcd/marks/test_mark_content.py",
+        "tests/unit/etcd/marks/test_mark_difference.py",
+        "tests/unit/etcd/marks/test_missing_keys.py",
+        "tests/unit/etcd/marks/test_present.py",
+    ),
     "incidents": (
         "tests/unit/measure/scoring/test_incidents.py",
         "tests/unit/measure/scoring/test_scorecard.py",

@@ -58,6 +58,18 @@ def test_a_file_of_another_kind_is_refused(path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    ("part", "other"), [(b"kwokctl", b"another"), (b"/a", b"/x")], ids=["head", "index"]
+)
+def test_a_head_or_an_index_that_was_altered_is_refused(
+    path: Path, part: bytes, other: bytes
+) -> None:
+    path.write_bytes(path.read_bytes().replace(part, other))
+
+    with pytest.raises(SnapshotError, match="is damaged, or is not a mark"), opened(path):
+        pass
+
+
 def test_a_value_that_was_altered_is_refused_when_it_is_read(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"one", b"two"))
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from random import Random
 
+import pytest
+
 from kwokctl.etcd.kv.operations import KeyValue
 from kwokctl.etcd.marks.mark_difference import Kept, Write, difference
 
@@ -55,6 +57,30 @@ def _after(now: Store, writes: list[Write]) -> Store:
 def _without_leases(store: Store, *others: Store) -> Store:
     leased = {key for each in (store, *others) for key, (_, lease) in each.items() if lease}
     return {key: kept for key, kept in store.items() if key not in leased}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "written"),
+    [
+        (None, (b"1", 0), [None]),
+        ((b"1", 0), (b"2", 0), [b"1"]),
+        ((b"1", 0), (b"1", 0), []),
+        ((b"1", 0), (b"2", 7), []),
+        ((b"1", 7), (b"2", 0), []),
+        ((b"1", 0), None, [b"1"]),
+        ((b"1", 7), None, []),
+        (None, None, []),
+    ],
+)
+def test_what_is_another_or_gone_is_put_back_and_what_is_new_deleted(
+    then: tuple[bytes, int] | None, now: tuple[bytes, int] | None, written: list[bytes | None]
+) -> None:
+    marked = Remembered({b"/a": then} if then else {})
+    changed = [KeyValue(b"/a", now[0], 9, now[1])] if now else []
+
+    writes = difference(marked, changed, [] if now else [b"/a"])
+
+    assert [write.value for write in writes] == written
 
 
 def test_after_the_writes_all_is_as_marked_but_what_has_leases() -> None:

@@ -13,17 +13,18 @@ KNOWN = [f"/registry/pods/default/pod-{n:05}".encode() for n in range(10 * FEW)]
 
 
 class CountingStore:
-    """Answers for a set of keys, and remembers how many keys it had to list."""
+    """Answers for a set of keys, and remembers how often it had to list some, and how many."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._keys = sorted(keys)
-        self.listed = 0
+        self.lists = self.listed = 0
 
     async def count(self, start: bytes, end: bytes) -> int:
         return bisect_left(self._keys, end) - bisect_left(self._keys, start)
 
     async def list(self, start: bytes, end: bytes) -> Sequence[bytes]:
         found = self._keys[bisect_left(self._keys, start) : bisect_left(self._keys, end)]
+        self.lists += 1
         self.listed += len(found)
         return found
 
@@ -48,13 +49,14 @@ def test_nothing_is_listed_when_nothing_is_gone() -> None:
     store = CountingStore(KNOWN)
 
     assert _missing(store, KNOWN, []) == []
-    assert store.listed == 0
+    assert store.lists == 0
 
 
 def test_one_key_of_many_is_found_by_a_short_list() -> None:
     store = CountingStore([key for key in KNOWN if key != KNOWN[1234]])
 
     assert _missing(store, KNOWN, []) == [KNOWN[1234]]
+    assert store.lists == 1
     assert store.listed < FEW
 
 
@@ -62,4 +64,4 @@ def test_all_of_them_gone_needs_no_list() -> None:
     store = CountingStore([])
 
     assert _missing(store, KNOWN, []) == KNOWN
-    assert store.listed == 0
+    assert store.lists == 0

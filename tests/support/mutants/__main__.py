@@ -33,6 +33,10 @@ LISTS = {
         "tests/unit/dataplane/test_store_whole.py",
         "tests/unit/dataplane/events/test_event_with_status.py",
     ),
+    "event_writes": (
+        "tests/unit/dataplane/events/test_event_writer.py",
+        "tests/unit/dataplane/events/test_event_with_status.py",
+    ),
     "rewinds": (
         "tests/unit/etcd/marks/test_mark_content.py",
         "tests/unit/etcd/marks/test_mark_difference.py",

@@ -129,6 +129,16 @@ async def test_neither_is_written_to_an_object_that_has_changed() -> None:
     assert rig.revisions(1) == (before, 0)
 
 
+async def test_neither_is_written_over_an_event_that_exists() -> None:
+    rig = Rig()
+    for number in range(2):
+        await rig.plane.record(event(number))
+    before = rig.revisions(1)
+
+    assert await rig.both(1) is None
+    assert rig.revisions(1) == before
+
+
 async def test_neither_is_written_while_the_namespace_has_to_be_looked_at_again() -> None:
     rig = Rig()
     for number in range(2):

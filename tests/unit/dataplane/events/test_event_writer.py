@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from kwokctl.dataplane.api_plane import ApiPlane
+from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.etcd_keys import Keys
 from kwokctl.dataplane.events.event_bytes import stored_value
 from kwokctl.dataplane.events.event_writer import EventWriter
 from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.object_store import ObjectStore
-from kwokctl.errors import EtcdGoneError
+from kwokctl.errors import EtcdGoneError, EtcdRefusedError, RequestError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import EVENTS, NAMESPACES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
@@ -37,6 +38,10 @@ def event(number: int, namespace: str = "ns") -> ObjectEvent:
         component="kwok_controller",
         at=1_800_000_000.25,
     )
+
+
+def again(once: ObjectEvent) -> ObjectEvent:
+    return msgspec.structs.replace(once, at=once.at + 9, first=once.at, count=2)
 
 
 class Api(ApiPlane):
@@ -115,6 +120,65 @@ async def test_events_that_are_stored_elsewhere_go_through_the_api() -> None:
     assert rig.api.recorded == ["p0", "p1", "p2"]
 
 
+async def test_the_first_event_decides_for_all() -> None:
+    rig = Rig()
+    rig.api.head = b"k8s:enc:aescbc:v1:"
+    await rig.writer.record(event(0))
+    rig.api.head = b""
+
+    for each in (event(1), again(event(1)), event(2)):
+        await rig.writer.record(each)
+
+    assert rig.api.recorded == ["p0", "p1", "p1", "p2"]
+
+
+async def test_a_first_event_whose_lease_is_gone_decides_nothing() -> None:
+    rig = Rig()
+
+    async def record(event: ObjectEvent) -> None:
+        await rig.api.record(event)
+        rig.etcd.leases.clear()
+
+    writer = EventWriter(record, ObjectStore(rig.etcd), KEYS, rig.namespace, manager="me")
+    for number in range(2):
+        await writer.record(event(number))
+
+    assert rig.api.recorded == ["p0", "p1"]
+
+
+async def test_an_event_whose_name_is_taken_goes_through_the_api() -> None:
+    rig = Rig()
+    for number in (0, 1, 1):
+        await rig.writer.record(event(number))
+
+    assert rig.api.recorded == ["p0", "p1"]
+
+
+@pytest.mark.parametrize("head", [b"enc:", PREFIX])
+async def test_an_event_that_is_stored_otherwise_is_counted_by_the_api_server(head: bytes) -> None:
+    rig = Rig()
+    for number in range(2):
+        await rig.writer.record(event(number))
+    key = KEYS.key(EVENTS, "ns", event(1).name)
+    value = rig.etcd.stored[key].value
+    rig.etcd.put(key, head if head == PREFIX else head + value.removeprefix(PREFIX))
+
+    await rig.writer.record(again(event(1)))
+
+    assert rig.api.recorded == ["p0", "p1"]
+
+
+def test_a_field_without_a_value_has_no_owner() -> None:
+    value = stored_value(msgspec.structs.replace(event(1), message=""), "uid", "me")
+
+    assert b'"f:reason"' in value
+    assert b'"f:message"' not in value
+
+
+def test_without_a_manager_no_field_has_an_owner() -> None:
+    assert b"FieldsV1" not in stored_value(event(1), "uid", "")
+
+
 async def test_events_that_never_expire_have_no_lease() -> None:
     rig = Rig(seconds=0)
 
@@ -159,12 +223,13 @@ async def test_a_lease_that_a_restore_has_taken_away_is_replaced() -> None:
     assert rig.leases()[3] in rig.etcd.leases
 
 
-async def test_an_etcd_that_does_not_answer_is_the_callers_to_handle() -> None:
+@pytest.mark.parametrize("error", [EtcdGoneError("gone"), EtcdRefusedError("no", code=8)])
+async def test_an_etcd_that_does_not_answer_is_the_callers_to_handle(error: RequestError) -> None:
     rig = Rig()
     await rig.writer.record(event(0))
-    rig.etcd.refuse = [EtcdGoneError("gone")]
+    rig.etcd.refuse = [error]
 
-    with pytest.raises(EtcdGoneError):
+    with pytest.raises(type(error)):
         await rig.writer.record(event(1))
 
     assert rig.api.recorded == ["p0"]
@@ -174,13 +239,11 @@ async def test_an_event_that_happens_again_keeps_its_name_and_gets_a_count() -> 
     rig = Rig()
     for number in range(2):
         await rig.writer.record(event(number))
-    again = msgspec.structs.replace(
-        event(1), at=1_800_000_009.0, first=event(1).at, count=2, field="spec.containers{c}"
-    )
-    await rig.writer.record(again)
+    repeated = msgspec.structs.replace(again(event(1)), field="spec.containers{c}")
+    await rig.writer.record(repeated)
 
-    once = msgspec.structs.replace(again, field="")
-    key = KEYS.key(EVENTS, "ns", again.name)
+    once = msgspec.structs.replace(repeated, field="")
+    key = KEYS.key(EVENTS, "ns", repeated.name)
     stored = rig.etcd.stored[key].value
     uid = re.search(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", stored)
     assert uid is not None
@@ -194,7 +257,7 @@ async def test_an_event_that_happens_again_keeps_its_name_and_gets_a_count() -> 
 async def test_an_event_that_has_expired_is_written_with_its_count() -> None:
     rig = Rig()
     await rig.writer.record(event(0))
-    again = msgspec.structs.replace(event(1), first=1_700_000_000.0, count=7)
-    await rig.writer.record(again)
+    repeated = msgspec.structs.replace(event(1), first=1_700_000_000.0, count=7)
+    await rig.writer.record(repeated)
 
-    assert KEYS.key(EVENTS, "ns", again.name) in rig.etcd.stored
+    assert KEYS.key(EVENTS, "ns", repeated.name) in rig.etcd.stored

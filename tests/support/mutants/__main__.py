@@ -73,6 +73,7 @@ LISTS = {
         "tests/unit/controller/plans/test_stage_plans.py",
         "tests/unit/controller/plans/test_forms.py",
     ),
+    "list_cutting": ("tests/unit/kube/collections/test_paging.py",),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

@@ -1,118 +1,57 @@
 import json
-import random
+from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import pytest
 
 from kwokctl.errors import ApiError
-from kwokctl.kube.collections.paging import ListCutter, ListPage, ListQuery, list_from_cache
+from kwokctl.kube.collections.paging import ListCutter, ListQuery, list_from_cache
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import Reply, Request, serving
-
-_AWKWARD = (
-    '},{"metadata":{',
-    '"items":[{"metadata":{',
-    "]}",
-    "\\",
-    'a "quoted" word',
-    "\u2028",
-)
+from tests.support.list_texts import custom_list, cut, metadata, pod_list
 
 
-def _encoded(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _pod_list(items: list[Any] | None) -> bytes:
-    """Return a list as the API server writes those of its own kinds."""
-    return _encoded(
-        {
-            "kind": "PodList",
-            "apiVersion": "v1",
-            "metadata": {"resourceVersion": "7"},
-            "items": items,
-        }
-    )
-
-
-def _custom_list(items: list[Any]) -> bytes:
-    """Return a list as the API server writes those of custom resources."""
-    return _encoded(
-        {
-            "apiVersion": "example.com/v1",
-            "items": items,
-            "kind": "ThingList",
-            "metadata": {"continue": "", "resourceVersion": "7"},
-        }
-    )
-
-
-def _cut(text: bytes, sizes: random.Random) -> tuple[list[Any], ListPage]:
-    cutter, found, at = ListCutter(), [], 0
-    while at < len(text):
-        size = sizes.choice((1, 2, 7, 60, 500))
-        found += cutter.feed(text[at : at + size])
-        at += size
-    end = cutter.end()
-    return [json.loads(each) for each in [*found, *map(bytes, end.objects)]], end
-
-
-def _metadata(number: int) -> dict[str, Any]:
-    return {"name": f"n-{number}", "uid": f"u-{number}", "resourceVersion": str(number)}
-
-
-def _object(number: int, chance: random.Random) -> dict[str, Any]:
-    """Make an object that holds, with some luck, what looks like the border of two objects."""
-    inner = [{"metadata": {"name": chance.choice(_AWKWARD)}} for _ in range(chance.randrange(4))]
-    return {
-        "metadata": _metadata(number),
-        "spec": {"volumeClaimTemplates": inner, "text": chance.choice(_AWKWARD)},
-        "status": chance.choice(({}, {"conditions": [{}, {}]}, {"items": [{"metadata": {}}]})),
-    }
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_every_object_comes_out_as_it_went_in_wherever_the_pieces_end(seed: int) -> None:
-    chance = random.Random(seed)
-    objects = [_object(number, chance) for number in range(chance.randrange(1, 6))]
-
-    found, end = _cut(_pod_list(objects), chance)
-
-    assert found == objects
-    assert end.metadata.resource_version == "7"
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_what_a_list_says_of_itself_may_follow_its_objects(seed: int) -> None:
-    chance = random.Random(seed)
-    owners = [{"apiVersion": "v1", "uid": "1"}, {"apiVersion": "v1", "uid": "2"}]
+@pytest.mark.parametrize("listed", [pod_list, custom_list])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_objects_come_out_as_they_went_in(listed: Callable[[list[Any]], bytes], size: int) -> None:
     objects = [
-        {
-            "apiVersion": "example.com/v1",
-            "kind": "Thing",
-            "metadata": {**_metadata(number), "ownerReferences": owners},
-        }
-        for number in range(3)
+        {"metadata": metadata(1), "spec": {"templates": [{"metadata": {}}, {"metadata": {}}]}},
+        {"metadata": metadata(2), "spec": {"text": '"items":[{"metadata":{'}},
+        {"metadata": metadata(3), "items": [{"metadata": {}}, {"metadata": {}}]},
     ]
 
-    found, end = _cut(_custom_list(objects), chance)
+    found, end = cut(listed(objects), repeat(size))
 
     assert found == objects
     assert end.metadata.resource_version == "7"
+
+
+def test_an_object_comes_out_once_the_next_has_begun() -> None:
+    first, second, third = ({"metadata": metadata(number)} for number in (1, 2, 3))
+    border = b'},{"metadata":'
+    begin, middle, end = pod_list([first, second, third]).split(border)
+    cutter = ListCutter()
+
+    pieces = (begin + border, middle, border + end)
+    found = [[json.loads(each) for each in cutter.feed(piece)] for piece in pieces]
+
+    assert found == [[first], [], [second]]
+    assert [json.loads(bytes(each)) for each in cutter.end().objects] == [third]
 
 
 @pytest.mark.parametrize("items", [[], None])
 def test_an_empty_list_has_no_objects_but_a_version(items: list[Any] | None) -> None:
-    found, end = _cut(_pod_list(items), random.Random(0))
+    found, end = cut(pod_list(items), repeat(7))
 
     assert found == []
     assert end.metadata.resource_version == "7"
 
 
 def test_a_list_that_ends_too_early_is_an_error() -> None:
-    whole = _pod_list([{"metadata": _metadata(1)}, {"metadata": _metadata(2)}])
+    whole = pod_list([{"metadata": metadata(1)}, {"metadata": metadata(2)}])
     for length in range(len(whole)):
         cutter = ListCutter()
         cutter.feed(whole[:length])
@@ -123,7 +62,7 @@ def test_a_list_that_ends_too_early_is_an_error() -> None:
 async def test_it_asks_for_any_version_and_for_no_pages() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         await reply.begin()
-        text = _pod_list([{"metadata": _metadata(number)} for number in range(3)])
+        text = pod_list([{"metadata": metadata(number)} for number in range(3)])
         for at in range(0, len(text), 50):
             await reply.chunk(text[at : at + 50])
         await reply.end()

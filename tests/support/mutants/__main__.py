@@ -74,6 +74,11 @@ LISTS = {
         "tests/unit/controller/plans/test_forms.py",
     ),
     "list_cutting": ("tests/unit/kube/collections/test_paging.py",),
+    "flow_control": (
+        "tests/unit/etcd/grpc/test_connection_sending.py",
+        "tests/unit/etcd/grpc/test_connection_ends.py",
+        "tests/unit/etcd/grpc/test_connection_faults.py",
+    ),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

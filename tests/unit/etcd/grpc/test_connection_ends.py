@@ -144,6 +144,19 @@ async def test_a_reset_shows_whether_the_call_was_processed() -> None:
     assert peer.client.is_usable
 
 
+@pytest.mark.parametrize("said", [rst_stream(3, CANCEL), goaway(1)], ids=["reset", "goodbye"])
+async def test_a_call_that_the_server_ends_while_it_is_sent_sends_no_more(said: bytes) -> None:
+    peer = Peer()
+    peer.call()
+    call = peer.call(b"x" * 100_000)
+    await peer.heard()
+
+    peer.say(said, window_update(0, 1 << 20), window_update(3, 1 << 20))
+
+    await wrong(call)
+    assert await peer.heard() == []
+
+
 async def test_a_lost_connection_leaves_the_outcome_of_what_was_sent_unknown() -> None:
     peer = Peer({MAX_CONCURRENT_STREAMS: 1})
     sent, waiting = peer.call(), peer.call()

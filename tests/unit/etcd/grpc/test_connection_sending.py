@@ -1,11 +1,14 @@
 """How messages are sent: within the windows, frames and streams that a server grants."""
 
+import pytest
+
 from kwokctl.etcd.grpc.http2_frames import (
     CANCEL,
     DATA,
     END_STREAM,
     HEADERS,
     INITIAL_WINDOW_SIZE,
+    LARGEST_WINDOW,
     MAX_CONCURRENT_STREAMS,
     MAX_FRAME_SIZE,
     RST_STREAM,
@@ -92,6 +95,64 @@ async def test_a_message_is_cut_into_frames_that_the_server_takes() -> None:
     sizes = [len(f.payload) for f in await peer.heard() if f.kind == DATA]
 
     assert sizes == [20_000, 20_000, 10_005]
+
+
+@pytest.mark.parametrize(
+    ("granted", "size", "frames"),
+    [
+        (ROOMY, 65_536, [65_535]),
+        ({INITIAL_WINDOW_SIZE: 100}, 101, [100]),
+        ({}, 16_385, [16_384, 1]),
+    ],
+    ids=["connection", "stream", "frame"],
+)
+async def test_a_message_of_one_byte_too_many_does_not_go_as_a_whole(
+    granted: dict[int, int], size: int, frames: list[int]
+) -> None:
+    peer = Peer(granted)
+    peer.call(bytes(size - len(message(b""))))
+
+    said = [f for f in await peer.heard() if f.kind == DATA]
+
+    assert [len(f.payload) for f in said] == frames
+    assert said[0].flags == 0
+
+
+async def test_settings_that_are_not_named_again_stay() -> None:
+    peer = Peer({INITIAL_WINDOW_SIZE: 25_000, MAX_FRAME_SIZE: 20_000})
+    peer.say(settings({MAX_CONCURRENT_STREAMS: 10}))
+    peer.call(b"x" * 30_000)
+
+    assert [len(f.payload) for f in await peer.heard() if f.kind == DATA] == [20_000, 5_000]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [window_update(1, 1), settings({INITIAL_WINDOW_SIZE: ROOMY[INITIAL_WINDOW_SIZE] + 1})],
+    ids=["window", "settings"],
+)
+async def test_the_window_of_a_stream_may_be_the_largest_and_no_larger(said: bytes) -> None:
+    peer = Peer(ROOMY)
+    call = peer.call(b"x" * 100_000)
+    left = ROOMY[INITIAL_WINDOW_SIZE] - len(body(await peer.heard(), 1))
+
+    peer.say(window_update(1, LARGEST_WINDOW - left))
+    assert not peer.transport.is_aborted
+    peer.say(said)
+
+    assert "too large" in str(await wrong(call))
+
+
+async def test_a_call_that_was_held_and_sent_in_full_is_not_reset_by_its_answer() -> None:
+    peer = Peer(ROOMY)
+    call = peer.call(b"x" * 70_000)
+    peer.say(window_update(0, 10_000))
+    await peer.heard()
+
+    peer.say(answer(1, b"done"))
+
+    assert await call.answer == b"done"
+    assert await peer.heard() == []
 
 
 async def test_after_an_early_answer_the_rest_of_the_request_is_not_sent() -> None:

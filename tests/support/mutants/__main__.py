@@ -79,6 +79,10 @@ LISTS = {
         "tests/unit/etcd/grpc/test_connection_ends.py",
         "tests/unit/etcd/grpc/test_connection_faults.py",
     ),
+    "plays_in_memory": (
+        "tests/unit/controller/in_memory/test_play.py",
+        "tests/unit/controller/in_memory/test_pattern.py",
+    ),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

@@ -10,17 +10,19 @@ import pytest
 
 from kwokctl.controller.in_memory.kubelet import ControllerIdentity, InMemoryKubelet
 from kwokctl.controller.stages.compiled_stage import Stage
+from kwokctl.controller.stages.lives import KUBELET, LIFE
 from kwokctl.controller.stages.stage_functions import Kubelet
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.embedded.selection import select
+from kwokctl.embedded.silence import KUBELET as SILENCE
 from kwokctl.kube.patching.apply_patch import apply_patch
 from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS
 from tests.support import virtual_time
 from tests.support.fake_cluster import FakeCluster
 from tests.support.fleet_rig import Rig
 from tests.support.shipped_stages import shipped
-from tests.support.stage_documents import random_stages, read, stage
+from tests.support.stage_documents import read, stage
 
 CREATED = "2026-01-01T00:00:00Z"
 OWN = OwnValues(
@@ -119,16 +121,6 @@ def test_the_default_set_ends_as_in_the_controller() -> None:
     assert timeless(played["status"]) == timeless(by_controller(stages, node())["status"])
 
 
-def test_random_stages_are_played() -> None:
-    played = []
-    for seed in range(60):
-        body = pod(odd="true")
-        stages = read(random_stages(Random(seed)))
-        played.append(kubelet(stages).play(body, OWN) is not body)
-
-    assert 15 < sum(played) < 60
-
-
 def test_an_address_that_a_pod_of_its_nodes_network_asks_for_is_left_to_the_controller() -> None:
     stages = read([stage("a", template="{phase: Running, podIP: {{ Quote PodIP }}}")])
     body = pod()
@@ -163,9 +155,16 @@ REFUSED = (
     "labels: {a//b: c}",
     "annotations: {a b: c}",
     "annotations: [c]",
+    "annotations: {a: 1}",
     f"annotations: {{a: {'b' * (256 << 10)}}}",
 )
 """What the API server would not accept as metadata, or would do more with than to store it."""
+NO_WORDS = ("labels: [c]", "annotations: [c]")
+"""Lists, which a merge patch can put in the place of words."""
+OF_SPEC = {"patch": {"template": "activeDeadlineSeconds: 9", "root": "spec"}}
+OF_STATUS = {"patch": {"template": "phase: Failed", "root": "status", "subresource": "status"}}
+OF_SCALE = {"patch": {"template": "labels: {a: b}", "root": "metadata", "subresource": "scale"}}
+AT_TIME = {"expressionFrom": ".metadata.annotations.at"}
 
 
 @pytest.mark.parametrize(
@@ -181,8 +180,16 @@ REFUSED = (
         {"steps": [{"finalizers": {"add": [{"value": "a/b"}]}}]},
         {"template": "phase: Pending"},
         {"template": "phase: {{ fail .metadata.name }}"},
-        {"steps": [{"patch": {"template": "activeDeadlineSeconds: 9", "root": "spec"}}]},
+        {"delay": {"durationFrom": AT_TIME}, "template": "phase: Failed"},
+        {"delay": {"jitterDurationFrom": AT_TIME}, "template": "phase: Failed"},
+        {"steps": [OF_SPEC]},
+        {"steps": [OF_SPEC, OF_STATUS]},
+        {"steps": [OF_SCALE]},
         *({"steps": [{"patch": {"template": words, "root": "metadata"}}]} for words in REFUSED),
+        *(
+            {"steps": [{"patch": {"template": words, "root": "metadata", "type": "merge"}}]}
+            for words in NO_WORDS
+        ),
     ],
 )
 def test_a_choice_is_left_to_the_controller_unless_all_can_be_played(other: dict[str, Any]) -> None:
@@ -213,6 +220,26 @@ def test_labels_and_annotations_are_patched_before_the_object_is_written() -> No
 
     assert played["labels"] == {"example.com/A_b.C": ""}
     assert played["annotations"] == {"a/b": "Pending"}
+
+
+def test_annotations_may_have_capitals_and_the_most_bytes_that_the_api_server_stores() -> None:
+    text = "b" * ((256 << 10) - len("X.y/a"))
+    stages = read([stage("a", **labelling(f"annotations: {{X.y/a: {text}}}"))])
+
+    assert kubelet(stages).play(pod(), OWN)["metadata"]["annotations"] == {"X.y/a": text}
+
+
+def test_a_delay_with_a_bound_of_nothing_is_none() -> None:
+    delay = {"durationMilliseconds": 5, "jitterDurationMilliseconds": 0}
+    stages = read([stage("a", delay=delay, template="phase: Running")])
+
+    assert kubelet(stages).play(pod(), OWN)["status"]["phase"] == "Running"
+
+
+def test_all_but_the_status_stays_as_it_was() -> None:
+    played = kubelet(read([stage("a", template="phase: Running")])).play(pod(), OWN)
+
+    assert played == {**pod(), "status": {"phase": "Running"}}
 
 
 def test_a_stage_that_follows_from_a_label_is_played_too() -> None:
@@ -304,6 +331,33 @@ def test_addresses_of_other_objects_are_left_to_the_controller() -> None:
     assert kubelet(own).play(body, OwnValues(now=OWN.now)) is body
 
 
+@pytest.mark.parametrize(
+    ("words", "addresses"),
+    [
+        (".spec.nodeName false .metadata.uid", OWN.pod_ips),
+        (".spec.nodeName true .metadata.uid", OWN.host_ips),
+        ('.spec.nodeName false "of another pod"', None),
+        ('"m" false .metadata.uid', None),
+        ('"m" true .metadata.uid', None),
+    ],
+)
+def test_addresses_are_those_of_the_pod_or_of_its_node(
+    words: str, addresses: tuple[str, ...] | None
+) -> None:
+    asked = f'PodIPsWith {words} "p" "ns"'
+    stages = read([stage("a", template=f"message: {{{{ Quote (join `,` ({asked})) }}}}")])
+    body = pod()
+
+    played = kubelet(stages).play(body, OWN)
+
+    if addresses is None:
+        assert played is body
+    else:
+        assert played["status"]["message"] == ",".join(addresses)
+    none_known = OwnValues(now=OWN.now, host_ips=OWN.host_ips)
+    assert (kubelet(stages).play(body, none_known) is body) == (addresses is not OWN.host_ips)
+
+
 def test_nothing_is_known_of_the_version_that_an_object_will_have() -> None:
     for template in ("{{ Quote .metadata.resourceVersion }}", "{{ Quote (toJson .metadata) }}"):
         stages = read([stage("a", template=f"{{phase: Running, message: {template}}}")])
@@ -317,13 +371,20 @@ def test_objects_that_the_controller_leaves_alone_are_not_played() -> None:
     labelled = kubelet(shipped(), "Node", all_nodes=False, label_selector="type=kwok")
     single = kubelet(shipped(), "Node", all_nodes=False, single_node="m")
 
-    left = pod(left="alone")
+    left, by_kubelet = pod(left="alone"), pod()
+    by_kubelet["metadata"]["annotations"] = {LIFE: KUBELET}
     assert pods.play(left, OWN) is left
+    assert pods.play(by_kubelet, OWN) is by_kubelet
+    silent = node(annotations={SILENCE: "silent"})
+    assert kubelet(shipped(), "Node").play(silent, OWN) is silent
     for player in (nodes, labelled, single):
         body = node()
         assert player.play(body, OWN) is body
     assert nodes.play(node(annotations={"fake": "true"}), OWN)["status"]["phase"] == "Running"
     assert labelled.play(node(labels={"type": "kwok"}), OWN)["status"]["phase"] == "Running"
+    named: dict[str, Any] = {"all_nodes": False, "single_node": "n"}
+    assert kubelet(shipped(), "Node", **named).play(node(), OWN)["status"]["phase"] == "Running"
+    assert kubelet(shipped(), **named).play(pod(), OWN)["status"]["phase"] == "Running"
 
 
 def test_condition_texts_that_differ_from_the_healthy_ones_are_left_to_the_controller() -> None:

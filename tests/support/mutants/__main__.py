@@ -83,6 +83,10 @@ LISTS = {
         "tests/unit/controller/in_memory/test_play.py",
         "tests/unit/controller/in_memory/test_pattern.py",
     ),
+    "stage_matching": (
+        "tests/unit/controller/stages/test_matcher.py",
+        "tests/unit/controller/stages/test_selectors.py",
+    ),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

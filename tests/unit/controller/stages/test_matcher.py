@@ -1,7 +1,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
 import pytest
@@ -11,11 +10,6 @@ from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import jq
-
-KEYS = (".a", ".b.c", ".l.[].t", '.l.[] | select(.t == "x") | .v', ".n | length", ".a, .b.c")
-OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
-TEXTS = ("x", "y", "true", "1", "2")
-PLAIN: tuple[Any, ...] = (None, "x", "y", "z", True, 1, 2.0, [], {}, ["x"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,38 +47,60 @@ def one_of(query: Any, *texts: str) -> Requirement:
     return Requirement(query, "In", frozenset(texts))
 
 
-def random_stage(random: Random, name: str) -> Stage:
-    conditions = [
-        Requirement(
-            jq.compile(random.choice(KEYS)),
-            random.choice(OPERATORS),
-            frozenset(random.sample(TEXTS, random.randrange(3))),
-        )
-        for _ in range(random.randrange(5))
-    ]
-    labels = (("l", "x"),) if random.random() < 0.2 else ()
-    selector = Selector(labels=labels, conditions=tuple(conditions))
-    return stage(selector if random.random() < 0.9 else None, name)
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ({}, {"absent"}),
+        ({"a": "x"}, {"x", "there"}),
+        ({"a": "y"}, {"y", "there", "other"}),
+        ({"a": "z"}, {"there", "other"}),
+        ({"a": "z", "b": "x"}, {"x", "there"}),
+        ({"a": True}, {"true", "there", "other"}),
+    ],
+)
+def test_each_answer_leads_to_the_stages_that_want_it(
+    value: dict[str, Any], names: set[str]
+) -> None:
+    query = jq.compile(".a, .b")
+    there = Requirement(query, "Exists")
+    matcher = Matcher(
+        [
+            *(asking(one_of(query, text), name=text) for text in ("x", "y", "true")),
+            asking(there, name="there"),
+            asking(Requirement(query, "DoesNotExist"), name="absent"),
+            asking(there, Requirement(query, "NotIn", frozenset({"x"})), name="other"),
+            stage(None, "without selector"),
+        ]
+    )
+
+    assert {each.name for each in matcher.matches(value)} == names
 
 
-def random_object(random: Random) -> dict[str, Any]:
-    items = [
-        {"t": random.choice(TEXTS), "v": random.choice(PLAIN)} for _ in range(random.randrange(4))
-    ]
-    labels = {"metadata": {"labels": {"l": random.choice(TEXTS)}}}
-    whole = {"a": random.choice(PLAIN), "b": {"c": random.choice(PLAIN)}, "l": items, **labels}
-    return {name: value for name, value in whole.items() if random.random() < 0.8}
+def test_annotations_are_looked_at_without_labels_too() -> None:
+    matcher = Matcher([stage(Selector(annotations=(("a", "x"),)))])
+
+    assert len(matcher.matches({"metadata": {"annotations": {"a": "x"}}})) == 1
+    assert matcher.matches({"metadata": {"annotations": {"a": "y"}}}) == ()
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_those_match_that_match_by_themselves_in_their_order(seed: int) -> None:
-    random = Random(seed)
-    stages = [random_stage(random, str(number)) for number in range(random.randrange(12))]
-    matcher = Matcher(stages, room=random.choice((0, 3, 1000)))
+def test_a_tree_without_room_looks_at_each_stage_by_itself() -> None:
+    query = CountedQuery(".a")
+    matcher = Matcher([asking(one_of(query, text), name=text) for text in ("x", "z")], room=1)
 
-    for _ in range(50):
-        value = random_object(random)
-        assert matcher.matches(value) == tuple(s for s in stages if s.matches(value)), value
+    for _ in range(2):
+        assert [each.name for each in matcher.matches({"a": "x"})] == ["x"]
+    assert query.runs == {".a": 2}
+    assert matcher.matches({"a": "y"}) == ()
+    assert query.runs == {".a": 4}
+
+
+def test_what_most_stages_ask_is_asked_first() -> None:
+    often, once = CountedQuery(".often"), CountedQuery(".once")
+    first = [asking(one_of(often, text)) for text in ("x", "y")]
+    matcher = Matcher([asking(one_of(once, "x"), one_of(often, "x")), *first])
+
+    assert matcher.matches({"often": "z", "once": "x"}) == ()
+    assert not once.runs
 
 
 def test_a_field_is_read_once_for_all_stages() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.expr import jq
+from tests.unit.controller.stages.test_matcher import PythonCondition
 
 
 @pytest.mark.parametrize(
@@ -15,6 +16,7 @@ from kwokctl.expr import jq
         (".a", "In", {"true"}, {"a": True}, True),
         (".a", "In", {"3"}, {"a": 3}, False),
         (".a", "In", {"3"}, {"a": 3.0}, False),
+        (".a", "In", {"3.0"}, {"a": 3.0}, False),
         (".a", "NotIn", {"3"}, {"a": 3}, True),
         (".a", "In", {"3"}, {"a": "3"}, True),
         (".a + 1", "In", {"4"}, {"a": 3}, False),
@@ -56,6 +58,16 @@ def test_labels_annotations_and_conditions_must_all_hold() -> None:
     assert not selector.matches({"metadata": {"labels": {"a": "b"}}, "x": 1})
     assert not selector.matches({"metadata": {"annotations": {"c": "d"}}, "x": 1})
     assert not selector.matches({"x": 1})
+
+
+def test_annotations_and_conditions_in_cel_are_looked_at_alone() -> None:
+    annotated = Selector(annotations=(("c", "d"),))
+    expressed = Selector(expressions=(PythonCondition(lambda value: "x" in value),))
+
+    assert annotated.matches({"metadata": {"annotations": {"c": "d"}}})
+    assert not annotated.matches({"metadata": {"annotations": {"c": "e"}}})
+    assert expressed.matches({"x": 1})
+    assert not expressed.matches({})
 
 
 def test_an_empty_selector_matches_everything() -> None:

@@ -87,6 +87,11 @@ LISTS = {
         "tests/unit/controller/stages/test_matcher.py",
         "tests/unit/controller/stages/test_selectors.py",
     ),
+    "received_frames": (
+        "tests/unit/etcd/grpc/test_connection.py",
+        "tests/unit/etcd/grpc/test_connection_ends.py",
+        "tests/unit/etcd/grpc/test_connection_faults.py",
+    ),
 }
 """Modules with `MUTANTS`, and the files of the tests that are to find them."""
 

@@ -10,9 +10,13 @@ from kwokctl.etcd.grpc.http2_frames import (
     END_HEADERS,
     END_STREAM,
     HEADERS,
+    INITIAL_WINDOW_SIZE,
+    LARGEST_WINDOW,
+    MAX_FRAME_SIZE,
     PADDED,
     PING,
     PRIORITIZED,
+    WINDOW_UPDATE,
     frame,
 )
 from tests.support.http2_peer import BEGIN, END, Frame, Peer, answer, data, headers, message
@@ -39,6 +43,22 @@ async def test_settings_are_acknowledged() -> None:
     await asyncio.sleep(0.001)
 
     assert peer.transport.writes == [b"\x00\x00\x00\x04\x01\x00\x00\x00\x00"]
+
+
+async def test_settings_may_be_as_large_as_the_protocol_lets_them() -> None:
+    peer = Peer({INITIAL_WINDOW_SIZE: LARGEST_WINDOW, MAX_FRAME_SIZE: (1 << 24) - 1})
+
+    assert peer.client.is_usable
+
+
+async def test_the_reserved_bit_of_a_number_is_ignored() -> None:
+    peer = Peer({INITIAL_WINDOW_SIZE: 100})
+    peer.call(b"x" * 200)
+    await peer.heard()
+
+    peer.say(frame(WINDOW_UPDATE, 0, 1, (1 << 31 | 10).to_bytes(4)))
+
+    assert [f.payload for f in await peer.heard()] == [b"x" * 10]
 
 
 async def test_a_call_is_a_frame_of_headers_and_one_of_data() -> None:

@@ -101,6 +101,7 @@ async def test_an_answer_that_is_not_one_whole_message_is_lost(content: bytes) -
         (headers(1, b"\xbe"), "entry 62"),
         (headers(1, hpack.encode([(b"grpc-status", b"fine")])), "not a number"),
         (frame(HEADERS, 0, 1, BEGIN) + frame(PING, 0, 0, bytes(8)), "has no continuation"),
+        (frame(HEADERS, 0, 1, BEGIN) + frame(PING, 0, 1, bytes(8)), "has no continuation"),
         (frame(HEADERS, 0, 1, BEGIN) + frame(CONTINUATION, 0, 3, b""), "has no continuation"),
         (
             frame(HEADERS, 0, 1, bytes(16_384)) + frame(CONTINUATION, 0, 1, bytes(16_384)) * 5,
@@ -112,8 +113,10 @@ async def test_an_answer_that_is_not_one_whole_message_is_lost(content: bytes) -
         (frame(SETTINGS, 0, 0, b"abc"), "settings are truncated"),
         (settings({INITIAL_WINDOW_SIZE: 1 << 31}), "window is too large"),
         (settings({MAX_FRAME_SIZE: 100}), "out of bounds"),
+        (settings({MAX_FRAME_SIZE: 1 << 24}), "out of bounds"),
         (frame(PING, 0, 0, b"short"), "wrong length"),
         (frame(RST_STREAM, 0, 1, b"abc"), "wrong length"),
+        (frame(RST_STREAM, 0, 1, b"abcde"), "wrong length"),
         (frame(http2_frames.GOAWAY, 0, 0, b"abc"), "wrong length"),
         (window_update(0, 0), "by zero bytes"),
         (window_update(0, http2_frames.LARGEST_WINDOW), "too large"),

@@ -53,6 +53,7 @@ LISTS = {
     "trainings": (
         "tests/unit/training/test_plan.py",
         "tests/unit/training/test_course.py",
+        "tests/unit/training/test_check_times.py",
         "tests/unit/controller/training/test_rank_reader.py",
         "tests/unit/controller/training/test_trainings.py",
         "tests/unit/controller/training/test_training_run.py",

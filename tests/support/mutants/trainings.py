@@ -50,7 +50,12 @@ MUTANTS = (
     Mutant(training_run.TrainingRun._ends, "if self.watchdog is None:", "if True:"),
     Mutant(preflight_run.PreflightRun.program, 'if kind == "all-reduce" else ()', ""),
     Mutant(preflight_run.PreflightRun.program, "if each.hit.begins(started) <= end", ""),
-    Mutant(check_times.together, "if each.end > after", ""),
+    Mutant(
+        check_times.together,
+        "if each.end > after",
+        "",
+        equivalent="what has ended before is taken away before that time, and added at it: it counts for nothing",
+    ),
     Mutant(check_times.together, "0 < size <= there", "True"),
     Mutant(check_times.together, "0 < size", "True"),
     Mutant(check_times.together, "since is None and", ""),

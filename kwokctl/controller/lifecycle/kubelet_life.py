@@ -132,6 +132,9 @@ class KubeletLife:
         version, outcome = self._found.pop(state.uid, (UNKNOWN, None))
         if outcome is None or version != state.version:
             outcome = self._looks.outcome(state)
+        if self._looks.is_last(outcome):
+            # As soon as this is written the scheduler may bind another pod to what this one had.
+            self._looks.release(state)
         if outcome.strikes:
             await self._gangs.spread(state.opened(), state.node, outcome.strikes)
         target = ObjectKey(PODS, state.namespace or None, state.name)

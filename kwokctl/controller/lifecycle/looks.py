@@ -170,6 +170,14 @@ class PodLooks:
         if lost.uid != state.uid:
             self._disputed(state.node)
 
+    def is_last(self, outcome: PodOutcome) -> bool:
+        """Return whether a pod takes nothing of its node any more once this is written."""
+        common = None
+        if self._plans is not None and outcome.form is not None:
+            common = self._plans.common(outcome.form)
+        status = outcome.status if common is None else common.pod["status"]
+        return outcome.deletes or (status is not None and status.get("phase") in FINAL)
+
     def release(self, state: ObjectState) -> None:
         """Release what a pod takes of its node."""
         self._room.release(state.node, state.uid)

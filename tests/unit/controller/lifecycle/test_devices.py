@@ -3,6 +3,9 @@
 import asyncio
 from typing import Any
 
+import pytest
+
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.expr.duration import format_time
 from kwokctl.fleet.allocations import allocations_of
 from kwokctl.fleet.devices import device_ids
@@ -114,6 +117,32 @@ def test_devices_of_a_pod_that_has_ended_are_free() -> None:
         rig.cluster.put(PODS, gpu_pod("b"))
         await asyncio.sleep(5)
         assert held(rig, "b") == held(rig, "a") == {"c": ids(1)}
+
+
+def test_devices_are_free_as_soon_as_it_is_written_that_a_pod_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        patch = rig.cluster.patch
+
+        async def slowly(target: ObjectKey, *words: Any, **more: Any) -> Any:
+            answer = await patch(target, *words, **more)
+            if target.name == "a" and answer["status"]["phase"] in {"Failed", "Succeeded"}:
+                # The scheduler sees that, and binds another pod, before the answer is here.
+                rig.cluster.put(PODS, gpu_pod("b"))
+                await asyncio.sleep(5)
+            return answer
+
+        monkeypatch.setattr(rig.cluster, "patch", slowly)
+        rig.cluster.put(NODES, machine(1))
+        rig.cluster.put(PODS, gpu_pod("a"))
+        await asyncio.sleep(5)
+        going = {"deletionTimestamp": format_time(START), "deletionGracePeriodSeconds": 1}
+        rig.cluster.change(PODS, "a", "ns", metadata=going)
+        await asyncio.sleep(20)
+        assert rig.pod("b")["status"]["phase"] == "Running"
+        assert held(rig, "b") == {"c": ids(1)}
 
 
 def test_containers_use_the_devices_of_init_containers_again_and_sidecars_keep_theirs() -> None:

@@ -41,7 +41,7 @@ class Twins:
         self._resource = resource
         self._namespace = "default" if resource.namespaced else None
         self._seen: dict[str, Json] = {}
-        """As they were read last: nobody else changes them."""
+        """As they were read last: no other client changes them."""
         self.counts = Counter[str]()
 
     async def make(self, random: Random) -> None:

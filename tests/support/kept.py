@@ -13,7 +13,7 @@ _KEPT = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "kwokctl" / "tests"
 _MARK = ".made"
 """The file that says that a folder is whole. Who uses the folder holds a lock on it."""
 _UNUSED = 2
-"""The folders of a name that stay though nobody uses them: those that were used last."""
+"""The folders of a name that stay though no process uses them: those that were used last."""
 
 
 def kept(
@@ -46,7 +46,7 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 
 def _remove_old(folders: Iterable[Path]) -> None:
-    """Remove all but the last ones, unless somebody uses them."""
+    """Remove all but the last ones, unless a process uses them."""
     for folder in sorted(folders, key=_last_used)[:-_UNUSED]:
         if not _is_used(folder):
             shutil.rmtree(folder)

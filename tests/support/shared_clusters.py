@@ -6,8 +6,8 @@ each second. So the tests of modules that share one run one after the other (`in
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-
-import pytest
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 from tests.support import audit_policy, fault_surfaces, kubelet_documents, schedulers
 from tests.support.direct import ONLY_STORAGE
@@ -101,7 +101,17 @@ def _created(cluster: Installed, words: Sequence[str], *, is_marked: bool) -> In
     return cluster
 
 
-def in_turn(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+class _Placed(Protocol):
+    """A test, as far as it decides about its turn."""
+
+    @property
+    def path(self) -> Path: ...
+
+
+_Test = TypeVar("_Test", bound=_Placed)
+
+
+def in_turn(items: Sequence[_Test]) -> list[_Test]:
     """Return tests in an order in which those that share a cluster follow each other.
 
     What uses none goes with its module.
@@ -111,14 +121,14 @@ def in_turn(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     for item in items:
         places[item.path] = max(places.get(item.path, -1), _place(item, names))
 
-    def place(item: pytest.Item) -> int:
+    def place(item: _Test) -> int:
         own = _place(item, names)
         return own if own >= 0 else places[item.path]
 
     return sorted(items, key=place)
 
 
-def _place(item: pytest.Item, names: Sequence[str]) -> int:
+def _place(item: _Placed, names: Sequence[str]) -> int:
     """Return the number of the shared cluster that a test uses; -1 if it uses none."""
     used = [names.index(name) for name in getattr(item, "fixturenames", ()) if name in names]
     return max(used, default=-1)

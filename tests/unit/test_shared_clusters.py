@@ -127,7 +127,7 @@ def test_modules_that_share_follow_each_other_and_keep_their_order() -> None:
         Item("a", other), Item("b"), Item("c", one), Item("d", other), Item("c"), Item("e", one),
     ]  # fmt: skip
 
-    found = in_turn(items)  # type: ignore[arg-type]  # it reads no more of an item
+    found = in_turn(items)
 
     assert [str(each.path) for each in found] == ["b", "c", "c", "e", "a", "d"]
 
@@ -136,6 +136,6 @@ def test_tests_of_a_module_go_with_the_clusters_that_they_use() -> None:
     one, other = list(SHARED)[:2]
     items = [Item("a", one), Item("b", other), Item("b"), Item("b", one), Item("c", other)]
 
-    found = in_turn(items)  # type: ignore[arg-type]  # it reads no more of an item
+    found = in_turn(items)
 
-    assert [items.index(each) for each in found] == [0, 3, 1, 2, 4]  # type: ignore[arg-type]  # as above
+    assert [items.index(each) for each in found] == [0, 3, 1, 2, 4]
